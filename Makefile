@@ -1,0 +1,42 @@
+# Every command of the book; `make` alone lists them.
+
+PYTHON  ?= python3
+DEVICE  ?= cpu
+COPIES  ?= my-notebooks
+VENV    ?= .venv
+RUN      = "$(CURDIR)/$(VENV)/bin/python" -m
+PYTEST   = $(RUN) pytest
+NBVAL    = --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-with tests/sanitize.cfg
+export D2L_DEVICE = $(DEVICE)
+
+help:         ## list the commands
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/  /'
+
+lab: setup    ## open the book in JupyterLab, in copies that are yours to change
+	@$(RUN) bookbinder copies $(COPIES)
+	cd $(COPIES) && exec $(RUN) jupyterlab 00_start_here.ipynb $(ARGS)
+
+test: setup   ## check everything; with DEVICE=cuda, run the notebooks on the GPU
+	$(RUN) ruff format --check .
+	$(RUN) ruff check .
+	$(PYTEST) tests notebooks --nbval $(NBVAL)
+
+notebooks: setup  ## bind and execute the book again: notebooks/ and d2l_attention/
+	@$(RUN) bookbinder bind $(CHAPTERS)
+
+setup: $(VENV)/ready  ## set up .venv with the pinned packages
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test]"
+	@touch $(VENV)/ready
+
+test-newest:  ## run the notebooks for errors only, with the newest packages (PYTHON=python3.14)
+	$(PYTHON) -m venv --clear .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --editable ".[test]"
+	.venv-newest/bin/python -m pytest notebooks --nbval-lax $(NBVAL)
+
+clean:        ## remove what make set up; your copies of the notebooks stay
+	rm -rf .venv .venv-newest _build
+
+.PHONY: help lab test notebooks setup test-newest clean

@@ -1,0 +1,1 @@
+"""Binds book/ into notebooks and a module, and checks that all three agree."""

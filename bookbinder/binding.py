@@ -1,0 +1,127 @@
+"""Bind the written book: the module first, then the notebooks, each compared with its source."""
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tqdm import tqdm
+
+from bookbinder.chapters import Chapter, read_chapter, tags_of
+from bookbinder.description import Book, Edition
+from bookbinder.errors import BookError
+from bookbinder.execution import execute
+from bookbinder.notebook_files import (
+    COMMAND,
+    as_text,
+    keep_old_ignored,
+    published,
+    read_notebook,
+    unexecuted,
+    write_whole,
+)
+from bookbinder.saved_cells import compose_module, saved_in
+
+
+def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
+    """Return all chapters of one edition, in the order of the book."""
+    return [
+        read_chapter(path, book.named(path), edition.framework)
+        for path in map(book.chapter_file, book.chapters)
+    ]
+
+
+def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
+    """Return the text of the module that the chapters save."""
+    source = book.source.relative_to(book.root).as_posix()
+    header = (
+        f"# Made from the #@save cells of {source}/ by `{COMMAND}`: change the chapters, not this.\n"
+        f'"""{book.title} in {edition.framework}: the functions that the chapters derive."""'
+    )
+    return compose_module([block for c in chapters for block in saved_in(c)], header)
+
+
+def bind_module(book: Book, edition: Edition, chapters: list[Chapter]) -> None:
+    """Write the module, after a Python of its own has imported it."""
+    text = module_text(book, edition, chapters)
+    if edition.module.exists() and edition.module.read_text(encoding="utf-8") == text:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Path(folder, "saved_module.py")
+        trial.write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-c", "import saved_module"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+        )
+    if done.returncode:
+        reason = done.stderr.strip().splitlines()[-1]
+        raise BookError(f"{book.named(edition.module)}: cannot be imported: {reason}")
+    write_whole(edition.module, text)
+
+
+def notebook_path(edition: Edition, name: str) -> Path:
+    return edition.notebooks / f"{name}.ipynb"
+
+
+def bind_notebook(book: Book, edition: Edition, chapter: Chapter) -> None:
+    """Execute one chapter with a progress bar and write its notebook."""
+    path = notebook_path(edition, chapter.name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    begun = time.monotonic()
+    cells = sum(cell.cell_type == "code" for cell in chapter.notebook.cells)
+    with tqdm(total=cells, desc=chapter.name, unit="cell", leave=False, disable=None) as bar:
+        executed = execute(chapter, path.parent, book.seconds_per_cell, lambda _: bar.update())
+    notebook = published(chapter, executed)
+    if path.exists():
+        keep_old_ignored(notebook, read_notebook(path))
+    changed = write_whole(path, as_text(notebook))
+    if cover := cover_picture(notebook):
+        changed |= write_whole(cover_path(edition), cover)
+    state = "changed" if changed else "as before"
+    print(
+        f"{chapter.name:35}{cells:4} cells{time.monotonic() - begun:7.1f} s   {state}", flush=True
+    )
+
+
+def cover_path(edition: Edition) -> Path:
+    return edition.notebooks / "cover.svg"
+
+
+def cover_picture(notebook) -> str | None:
+    """Return the picture of the cell that is tagged `cover`, for the README."""
+    for cell in notebook.cells:
+        if "cover" in tags_of(cell):
+            return "".join(o.data["image/svg+xml"] for o in cell.outputs if "data" in o)
+    return None
+
+
+def stale_files(book: Book, edition: Edition) -> list[str]:
+    """Return what differs from what the source gives, one line per file, without executing."""
+    chapters = read_edition_chapters(book, edition)
+    stale, expected = [], set()
+    if read_or_empty(edition.module) != module_text(book, edition, chapters):
+        stale.append(f"{book.named(edition.module)} differs from the #@save cells of the chapters")
+    for chapter in chapters:
+        path = notebook_path(edition, chapter.name)
+        expected.add(path)
+        if not path.exists():
+            stale.append(f"{book.named(path)} is missing")
+            continue
+        stored = read_notebook(path)
+        if as_text(unexecuted(stored)) != as_text(unexecuted(published(chapter, chapter.notebook))):
+            stale.append(f"{book.named(path)} differs from {chapter.file}")
+        elif cover := cover_picture(stored):
+            expected.add(cover_path(edition))
+            if read_or_empty(cover_path(edition)) != cover:
+                stale.append(f"{book.named(cover_path(edition))} differs from {chapter.file}")
+    for path in sorted(edition.notebooks.glob("*.*")):
+        if path.suffix in (".ipynb", ".svg") and path not in expected:
+            stale.append(f"{book.named(path)} belongs to no chapter")
+    return stale
+
+
+def read_or_empty(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""

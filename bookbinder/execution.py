@@ -1,0 +1,135 @@
+"""Execute a notebook in a kernel of its own and say clearly what went wrong."""
+
+import asyncio
+import copy
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+
+from bookbinder.chapters import Chapter, tags_of
+from bookbinder.errors import BookError
+
+KERNEL = "python3"
+
+
+def kernel_environment() -> dict[str, str]:
+    """Return the environment variables under which outputs are made and compared."""
+    return {
+        "D2L_DEVICE": os.environ.get("D2L_DEVICE") or "cpu",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "PYTHONHASHSEED": "0",
+    }
+
+
+def execute(
+    chapter: Chapter, folder: Path, seconds: int, on_cell: Callable[[int], None]
+) -> NotebookNode:
+    """Return the chapter's notebook with outputs; `on_cell` is told each finished code cell.
+
+    Raises BookError with file, line, cell and source where a cell fails, hangs, kills its kernel,
+    or leaves outputs that a book must not have.
+    """
+    notebook = copy.deepcopy(chapter.notebook)
+    running = 0
+
+    def started(cell, cell_index):
+        nonlocal running
+        running = cell_index
+
+    def finished(cell, cell_index, **_):
+        on_cell(code_number(notebook, cell_index))
+
+    client = NotebookClient(
+        notebook,
+        timeout=seconds,
+        kernel_name=KERNEL,
+        record_timing=False,
+        resources={"metadata": {"path": str(folder)}},
+        extra_arguments=["--log-level=CRITICAL"],  # the kernel's own log is not the book's
+        on_cell_start=started,
+        on_cell_executed=finished,
+    )
+    try:
+        run_to_the_end(client)
+    except CellExecutionError as error:
+        reason = f"{error.ename}: {error.evalue}"
+    except CellTimeoutError:
+        reason = f"still running after {seconds} s"
+    except DeadKernelError:
+        reason = "the kernel died"
+    except RuntimeError as error:  # a kernel that does not start
+        reason = f"the kernel did not start: {error}"
+    else:
+        if problems := output_problems(notebook):
+            running, reason = problems[0]
+        else:
+            return notebook
+    raise BookError(cell_message(chapter, notebook, running, reason))
+
+
+def run_to_the_end(client: NotebookClient) -> None:
+    """Execute the client's notebook; on Ctrl-C stop its kernel and raise KeyboardInterrupt.
+
+    In a thread, because nbclient's own handler of Ctrl-C, set in the main thread only, turns it
+    into an AssertionError.
+    """
+    environment = os.environ | kernel_environment()
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        running = pool.submit(asyncio.run, client.async_execute(env=environment))
+        try:
+            running.result()
+        except KeyboardInterrupt:
+            if client.km is not None:
+                asyncio.run(client.km.shutdown_kernel(now=True))
+            raise
+
+
+def cell_message(chapter: Chapter, notebook: NotebookNode, index: int, reason: str) -> str:
+    """Say where a cell stands and what is wrong with it, and show its source."""
+    source = "\n".join(f"    {line}" for line in notebook.cells[index].source.splitlines())
+    number = code_number(notebook, index)
+    return f"{chapter.where(index)}: code cell {number} of {chapter.name}: {reason}\n{source}"
+
+
+def code_number(notebook: NotebookNode, index: int) -> int:
+    """Return the number, from 1, of the code cell with this index among all cells."""
+    return sum(cell.cell_type == "code" for cell in notebook.cells[: index + 1])
+
+
+def output_problems(notebook: NotebookNode) -> list[tuple[int, str]]:
+    """Return (cell index, what is wrong) for outputs that nbval would let pass or a reader trip on.
+
+    Every code cell was executed, in order; a cell tagged raises-exception raises, and no other
+    does; nothing is written to stderr; pictures are SVG (which nbval compares) with a text for
+    those who cannot see them; nothing hides behind an output that is not compared without a reason.
+    """
+    problems = []
+    code = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+    for number, (index, cell) in enumerate(code, 1):
+
+        def found(text, index=index):
+            problems.append((index, text))
+
+        tags = tags_of(cell)
+        raised = [o for o in cell.outputs if o.output_type == "error"]
+        if cell.execution_count != number:
+            found(f"its execution count is {cell.execution_count}, not {number}")
+        if raised and "raises-exception" not in tags:
+            found(f"raises {raised[0].ename} without the tag raises-exception")
+        if "raises-exception" in tags and not raised:
+            found("is tagged raises-exception, but raises nothing")
+        if any(o.output_type == "stream" and o.name == "stderr" for o in cell.outputs):
+            found("writes to stderr")
+        kinds = {kind for o in cell.outputs for kind in o.get("data", {})}
+        if kinds & {"image/png", "image/jpeg"}:
+            found("shows a bitmap, which is not compared: call use_svg_display() first")
+        if "image/svg+xml" in kinds and not cell.metadata.get("alt"):
+            found('shows a picture and needs alt="..." in its first line')
+        if "nbval-ignore-output" in tags and "#" not in cell.source:
+            found("is tagged nbval-ignore-output without a comment that says why")
+    return problems

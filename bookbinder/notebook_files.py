@@ -1,0 +1,81 @@
+"""Turn an executed chapter into the bytes of a notebook file, and write files whole or not at all."""
+
+import contextlib
+import copy
+import os
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from bookbinder.chapters import Chapter, tags_of
+from bookbinder.errors import BookError
+
+COMMAND = "make notebooks"
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"file_extension": ".py", "mimetype": "text/x-python", "name": "python"},
+}
+
+
+def published(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
+    """Return the executed notebook as readers get it: origin, reproducible metadata, alt texts."""
+    notebook = copy.deepcopy(executed)
+    notebook.metadata = nbformat.from_dict(METADATA)
+    first = notebook.cells[0]
+    first.source = f"{origin(chapter.file)}\n{first.source}"
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if "image/svg+xml" in output.get("data", {}):
+                output.metadata["image/svg+xml"] = {"alt": cell.metadata.get("alt", "")}
+    return notebook
+
+
+def origin(file: str) -> str:
+    return f"<!-- Made from {file} by `{COMMAND}`: change that file, not this one. -->"
+
+
+def unexecuted(notebook: NotebookNode) -> NotebookNode:
+    """Return the notebook without what an execution adds."""
+    bare = copy.deepcopy(notebook)
+    for cell in bare.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return bare
+
+
+def keep_old_ignored(new: NotebookNode, old: NotebookNode) -> None:
+    """Take outputs that differ by nature from the old notebook, so that a re-run changes nothing."""
+    ignored = {c.id: c for c in old.cells if "nbval-ignore-output" in tags_of(c)}
+    for cell in new.cells:
+        if cell.id in ignored and "nbval-ignore-output" in tags_of(cell):
+            cell.outputs = ignored[cell.id].outputs
+
+
+def as_text(notebook: NotebookNode) -> str:
+    return nbformat.writes(notebook) + "\n"
+
+
+def read_notebook(path: Path) -> NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+def write_whole(path: Path, text: str) -> bool:
+    """Write `text` to `path` by way of a file beside it; return whether anything changed.
+
+    Interrupted or failing, it leaves the old file as it was and nothing beside it.
+    """
+    new = path.with_name(f".{path.name}.new")
+    try:
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            new.write_text(text, encoding="utf-8", newline="\n")
+            os.replace(new, path)
+        finally:
+            with contextlib.suppress(OSError):
+                new.unlink(missing_ok=True)
+    except OSError as error:
+        raise BookError(f"{path}: cannot be written ({error.strerror}); it is unchanged") from None
+    return True

@@ -1,0 +1,238 @@
+"""Check what the text of the book says: equations, links, citations, numbers, alt texts, form.
+
+Every check is a function from one page, or from all pages, to a list of problems, "file:line: what".
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from bookbinder.chapters import Chapter
+
+TAG = re.compile(r"\\tag\{([^}]*)\}")
+EQUATION = re.compile(r"\((\d+\.\d+)\)")
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]*(?:\([^()\s]*\)[^()\s]*)*)\)")
+CITATION = re.compile(r"\[\[(\d+)\]\]\(#References\)")
+REFERENCE = re.compile(r"^(\d+)\. ")
+NUMBER = re.compile(
+    r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\d.]*\w)|(?<![\w.])\d+(?:\.\d+)?%"
+)
+SHOWN = re.compile(r"\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
+VERSION = re.compile(r"\b(Python|PyTorch|torch|matplotlib|Matplotlib|CUDA|JupyterLab) \d+(\.\d+)*")
+TWO_SENTENCES = re.compile(r"[\w)$`*”][.?!][”*]* (?=[A-Z“`$*])")
+ABBREVIATION = re.compile(r"\b(e\.g|i\.e|vs|cf|al|Eq|Fig)\. ")
+RAW_MARKUP = re.compile(
+    r"\\eqref|\\label|\\ref\b|^:::|\{(ref|eq|note|cite|numref)\}|:label:|:eqref:"
+)
+HTML = re.compile(r"</?(?!details|summary|sup|sub|br)[a-zA-Z][^>\n]*>")
+REFERENCES = "References"
+OPENING = ("> **The question.**", "**You will learn**", "**You need**")
+MINUTES = re.compile(r"^\*\*Time\*\* about (\d+) minutes$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of prose: where it stands, its text, and whether it is in the list of references."""
+
+    where: str
+    text: str
+    cell: int
+    in_references: bool
+
+
+@dataclass
+class Page:
+    """A chapter as a reader meets it: its lines of prose, its code and the outputs above each."""
+
+    chapter: Chapter
+    executed: NotebookNode
+
+    @property
+    def name(self) -> str:
+        return self.chapter.name
+
+    @property
+    def number(self) -> int:
+        return int(self.name.split("_")[0])
+
+    @property
+    def text(self) -> str:
+        cells = self.chapter.notebook.cells
+        return "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines of prose, fenced blocks left out."""
+        fenced = in_references = False
+        for index, cell in enumerate(self.chapter.notebook.cells):
+            if cell.cell_type != "markdown":
+                continue
+            for offset, text in enumerate(cell.source.splitlines()):
+                if text.startswith("```"):
+                    fenced = not fenced
+                elif not fenced:
+                    if text.startswith("#"):
+                        in_references = text.lstrip("# ") == REFERENCES
+                    where = f"{self.chapter.file}:{self.chapter.lines[index] + offset}"
+                    yield Line(where, text, index, in_references)
+
+    def anchors(self) -> set[str]:
+        """Return the anchors of the headings, as JupyterLab makes them."""
+        return {
+            line.text.lstrip("#").strip().replace(" ", "-")
+            for line in self.lines()
+            if line.text.startswith("#")
+        }
+
+    def equations(self) -> list[str]:
+        return TAG.findall(self.text)
+
+    def shown_above(self, cell: int) -> list[float]:
+        """Return the numbers that outputs above a cell show."""
+        texts = []
+        for above in self.executed.cells[:cell]:
+            for output in above.get("outputs", []):
+                data = output.get("data", {})
+                texts += [output.get("text", ""), output.get("evalue", "")]
+                texts += [data.get("text/plain", ""), data.get("text/html", "")]
+        return [float(n) for text in texts for n in SHOWN.findall(text)]
+
+    def given(self) -> list[float]:
+        """Return the numbers that stand in the code of the chapter."""
+        cells = self.chapter.notebook.cells
+        code = "\n".join(c.source for c in cells if c.cell_type == "code")
+        return [float(n) for n in SHOWN.findall(code.replace("_", ""))]
+
+
+def problems(pages: list[Page], folder: Path) -> list[str]:
+    """Return everything that is wrong with the text of the book; `folder` holds its pictures."""
+    found = []
+    for page in pages:
+        found += form_problems(page)
+        found += equation_problems(page)
+        found += citation_problems(page)
+        found += number_problems(page)
+        found += link_problems(page, {p.name: p for p in pages}, folder)
+    return found
+
+
+def form_problems(page: Page) -> list[str]:
+    """Check the opening, one sentence per line, and that no viewer shows raw markup."""
+    first = page.chapter.where(0)
+    lines = list(page.lines())
+    found = []
+    if not lines or not lines[0].text.startswith(f"# {page.number}. "):
+        found.append(f"{first}: a chapter begins with its title, '# {page.number}. ...'")
+    for opening in OPENING:
+        if not any(line.text.startswith(opening) for line in lines):
+            found.append(f"{first}: the opening lacks {opening!r}")
+    if not MINUTES.search(page.text):
+        found.append(f"{first}: the opening lacks '**Time** about N minutes'")
+    if "Summary" not in page.anchors():
+        found.append(f"{first}: a chapter closes with '## Summary'")
+    for line in lines:
+        bare = without_code(line.text)
+        if RAW_MARKUP.search(line.text) or HTML.search(re.sub(r"<https?:[^>]*>", "", bare)):
+            found.append(f"{line.where}: some viewers show this raw: {line.text[:60]!r}")
+        plain = ABBREVIATION.sub("", re.sub(r"^(\d+\.|[-*>]) ", "", line.text))
+        if not line.in_references and not plain.startswith("|") and TWO_SENTENCES.search(plain):
+            found.append(f"{line.where}: more than one sentence in a line: {line.text[:60]!r}")
+        if bare.count("$$") % 2 and line.text.strip() != "$$":
+            found.append(f"{line.where}: put $$ on a line of its own, or both on one line")
+    return found
+
+
+def equation_problems(page: Page) -> list[str]:
+    """Check that equations are numbered without gaps and that every number in prose has one."""
+    tags = page.equations()
+    wanted = [f"{page.number}.{i}" for i in range(1, len(tags) + 1)]
+    found = [
+        f"{page.chapter.file}: equation {want} is numbered {tag}"
+        for tag, want in zip(tags, wanted, strict=True)
+        if tag != want
+    ]
+    for line in page.lines():
+        for number in EQUATION.findall(LINK.sub("", without_code(TAG.sub("", line.text)))):
+            if number.startswith(f"{page.number}.") and number not in tags:
+                found.append(f"{line.where}: there is no equation ({number})")
+    return found
+
+
+def citation_problems(page: Page) -> list[str]:
+    """Check that references are numbered 1, 2, ..., each cited, and each citation among them."""
+    listed, cited = [], {}
+    for line in page.lines():
+        if line.in_references:
+            listed += REFERENCE.findall(line.text)
+        for number in CITATION.findall(line.text):
+            cited.setdefault(number, line.where)
+    file = page.chapter.file
+    found = []
+    if listed != [str(i) for i in range(1, len(listed) + 1)]:
+        found.append(f"{file}: references are numbered {', '.join(listed)}")
+    found += [f"{at}: there is no reference [{n}]" for n, at in cited.items() if n not in listed]
+    found += [f"{file}: reference [{n}] is not cited" for n in listed if n not in cited]
+    return found
+
+
+def link_problems(page: Page, pages: dict[str, Page], folder: Path) -> list[str]:
+    """Check that links, and the equations that they name, exist and that pictures say what they show."""
+    found = []
+    for line in page.lines():
+        for picture, text, target in LINK.findall(without_code(line.text)):
+            path, _, anchor = target.partition("#")
+            if re.match(r"https?://[\w.-]+\.\w+", target):
+                continue
+            if picture and not text.strip():
+                found.append(f"{line.where}: the picture {target} has no alt text")
+            goal = pages.get(path.removesuffix(".ipynb")) if path.endswith(".ipynb") else page
+            if goal is None or (goal is page and path and not (folder / path).exists()):
+                found.append(f"{line.where}: {path} does not exist")
+            elif anchor and anchor not in goal.anchors():
+                found.append(f"{line.where}: {goal.name} has no heading #{anchor}")
+            elif (named := EQUATION.fullmatch(text)) and named[1] not in goal.equations():
+                found.append(f"{line.where}: {goal.name} has no equation {text}")
+    return found
+
+
+def number_problems(page: Page) -> list[str]:
+    """Check that numbers in prose are shown by an output above, given in code, or cited.
+
+    Numbers are decimals, percentages, powers of ten and integers of three digits or more; smaller
+    integers (two keys, three rows) are words of the text.
+    """
+    found = []
+    given = page.given()
+    for line in page.lines():
+        if line.in_references or CITATION.search(line.text):
+            continue
+        text = re.sub(r"\{,\}|(?<=\d),(?=\d{3}\b)", "", LINK.sub(r" \2 ", TAG.sub("", line.text)))
+        text = VERSION.sub("", text)
+        for match in NUMBER.finditer(text):
+            number = match[0]
+            if match.start() and EQUATION.match(text, match.start() - 1):
+                if number in page.equations() or LINK.search(line.text):
+                    continue  # the number of an equation: equation_problems looks
+            if len(number) < 3 or (number.isdigit() and len(number) < 3):
+                continue
+            if not agrees(number, page.shown_above(line.cell)) and not agrees(number, given):
+                found.append(f"{line.where}: no output above shows {number}: {line.text[:60]!r}")
+    return found
+
+
+def agrees(number: str, shown: list[float]) -> bool:
+    """Say whether a number as quoted is one of the shown ones, rounded to the digits quoted."""
+    percent = number.endswith("%")
+    quoted = number.removesuffix("%")
+    digits = re.split("[eE]", quoted)[0].partition(".")[2]
+    exponent = int((re.split("[eE]", quoted) + ["0"])[1])
+    slack = 0.5 * 10.0 ** (exponent - len(digits)) if digits or percent else 0.0
+    value = float(quoted)
+    candidates = shown + [100 * n for n in shown] if percent else shown
+    return any(abs(n - value) <= slack * (1 + 1e-9) for n in candidates)
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"`[^`]*`", "", text)

@@ -1,0 +1,64 @@
+"""Bring notebooks to a reader's folder, and never touch what the reader has changed."""
+
+import hashlib
+import json
+from pathlib import Path
+
+from bookbinder.description import Book
+from bookbinder.errors import BookError
+from bookbinder.notebook_files import write_whole
+
+RECORD = ".brought.json"  # file name -> digest of the version that was brought last
+
+
+def bring_copies(book: Book, folder: Path) -> None:
+    """Copy the notebooks of the first edition into `folder`; print what is new.
+
+    A copy that the reader has not changed follows the book. Beside one that was changed the new
+    version is put under a name of its own, once; nothing of the reader's is overwritten or deleted.
+    """
+    brought = read_record(folder / RECORD)
+    for name in book.chapters:
+        source = book.editions[0].notebooks / f"{name}.ipynb"
+        if not source.exists():
+            raise BookError(f"{book.named(source)} is missing; run `make notebooks` first")
+        text = source.read_text(encoding="utf-8")
+        copy = folder / source.name
+        if copy.exists() and digest_of(copy) not in (brought.get(copy.name), digest(text)):
+            if brought.get(copy.name) == digest(text):
+                continue  # changed by the reader, and there is no newer version
+            new = free_name(copy, text)
+            print(f"{copy.name} is yours and stays; the new version is {new.name}")
+            write_whole(new, text)
+        else:
+            write_whole(copy, text)
+        brought[copy.name] = digest(text)
+        write_whole(folder / RECORD, json.dumps(brought, indent=1) + "\n")
+
+
+def free_name(copy: Path, text: str) -> Path:
+    """Return the first of NAME.new.ipynb, NAME.new-2.ipynb, ... that is free or holds `text`."""
+    number = 1
+    while True:
+        suffix = ".new" if number == 1 else f".new-{number}"
+        path = copy.with_name(f"{copy.stem}{suffix}{copy.suffix}")
+        if not path.exists() or digest_of(path) == digest(text):
+            return path
+        number += 1
+
+
+def read_record(path: Path) -> dict[str, str]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise BookError(f"{path}: cannot be read ({error}); delete it to start afresh") from None
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def digest_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

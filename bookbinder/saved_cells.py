@@ -1,0 +1,202 @@
+"""Compose the module from the definitions that chapters mark with #@save."""
+
+import ast
+import io
+import json
+import re
+import subprocess
+import sys
+import tokenize
+from dataclasses import dataclass
+
+from bookbinder.chapters import Chapter, heading_before
+from bookbinder.errors import BookError
+
+MARK = "#@save"
+ALMOST = re.compile(r"#+\s*@\s*save\b", re.IGNORECASE)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
+IMPORTS = (ast.Import, ast.ImportFrom)
+LINE_LENGTH = 100
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What one cell gives to the module."""
+
+    origin: str  # where a reader finds it: chapter and heading
+    imports: list[str]
+    source: str  # everything but the imports; may be empty
+    names: dict[str, str]  # name -> "file:line" of its definition
+
+
+def saved_in(chapter: Chapter) -> list[Saved]:
+    """Return what the cells of a chapter save, in order."""
+    saved = []
+    for index, cell in enumerate(chapter.notebook.cells):
+        if cell.cell_type == "code" and "save" in cell.source.lower():
+            origin = f"{chapter.file}, {heading_before(chapter, index)}"
+            if found := saved_in_cell(cell.source, chapter.file, chapter.lines[index], origin):
+                saved.append(found)
+    return saved
+
+
+def saved_in_cell(source: str, file: str, first_line: int, origin: str) -> Saved | None:
+    """Return what a cell saves, or None where it has no mark."""
+
+    def at(line: int) -> str:
+        return f"{file}:{first_line + line - 1}"
+
+    try:
+        marks = marked_lines(source, at)
+        tree = ast.parse(source) if marks else None
+    except (SyntaxError, tokenize.TokenError) as error:
+        if MARK not in source:
+            return None  # not ours to judge: executing the cell will say what is wrong
+        line = getattr(error, "lineno", None) or 1
+        raise BookError(f"{at(line)}: a cell with {MARK} does not parse: {error.args[0]}") from None
+    if tree is None:
+        return None
+    text = source.splitlines()
+    whole = marks[0] == 1 and text[0].strip() == MARK
+    if whole and len(marks) > 1:
+        raise BookError(f"{at(marks[1])}: this {MARK} is not needed: line 1 saves the whole cell")
+    wanted = tree.body if whole else [owner(tree, line, text, at) for line in marks]
+    if not wanted:
+        raise BookError(f"{at(1)}: {MARK} saves an empty cell")
+    check_statements(wanted, tree, at)
+    imports = [ast.unparse(node) for node in wanted if isinstance(node, IMPORTS)]
+    rest = [node for node in wanted if not isinstance(node, IMPORTS)]
+    if whole:
+        gone = {1} | {n for node in wanted if isinstance(node, IMPORTS) for n in span(node)}
+        lines = [line for number, line in enumerate(text, 1) if number not in gone]
+    else:
+        lines = [line for node in rest for line in ["", "", *lines_of(node, text)]]
+    names = {name: at(node.lineno) for node in rest for name in names_of(node)}
+    return Saved(origin, imports, without_marks("\n".join(lines)).strip("\n"), names)
+
+
+def marked_lines(source: str, at) -> list[int]:
+    """Return the lines of `source` that carry the mark as a comment (not inside a string)."""
+    lines = []
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            if token.string.rstrip() == MARK:
+                lines.append(token.start[0])
+            elif ALMOST.match(token.string):
+                raise BookError(f"{at(token.start[0])}: write {MARK}, got {token.string!r}")
+    return lines
+
+
+def owner(tree: ast.Module, line: int, text: list[str], at) -> ast.stmt:
+    """Return the statement that a mark at the end of this line saves."""
+    for node in tree.body:
+        if line in mark_span(node) and text[line - 1].strip() != MARK:
+            return node
+    raise BookError(
+        f"{at(line)}: cannot place {MARK}: put it alone on the first line of the cell, or at the "
+        "end of a top-level def, class, decorator, assignment or import line"
+    )
+
+
+def mark_span(node: ast.stmt) -> range:
+    """Return the lines on which a mark belongs to this statement."""
+    if isinstance(node, DEFINITIONS):
+        return range(span(node).start, max(node.body[0].lineno, node.lineno + 1))
+    if isinstance(node, ASSIGNMENTS + IMPORTS):
+        return span(node)
+    return range(0)
+
+
+def span(node: ast.stmt) -> range:
+    """Return the lines of a statement, decorators included."""
+    decorators = getattr(node, "decorator_list", [])
+    return range(min([node.lineno, *(d.lineno for d in decorators)]), node.end_lineno + 1)
+
+
+def lines_of(node: ast.stmt, text: list[str]) -> list[str]:
+    """Return the lines of a statement with the comments that stand directly above it."""
+    start = span(node).start
+    while start > 1 and text[start - 2].startswith("#"):
+        start -= 1
+    return text[start - 1 : node.end_lineno]
+
+
+def check_statements(wanted: list[ast.stmt], tree: ast.Module, at) -> None:
+    for node in wanted:
+        if not isinstance(node, DEFINITIONS + ASSIGNMENTS + IMPORTS):
+            raise BookError(
+                f"{at(node.lineno)}: a saved cell holds definitions only, got "
+                f"{ast.unparse(node).splitlines()[0]!r}"
+            )
+        if any(other is not node and set(span(other)) & set(span(node)) for other in tree.body):
+            raise BookError(f"{at(node.lineno)}: a saved statement needs lines of its own")
+
+
+def names_of(node: ast.stmt) -> list[str]:
+    """Return the names that a definition or an assignment binds."""
+    if isinstance(node, DEFINITIONS):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+
+
+def without_marks(source: str) -> str:
+    """Return the source with its mark comments cut out; marks inside strings stay."""
+    lines = source.splitlines()
+    for number in marked_lines(source, str):
+        lines[number - 1] = lines[number - 1].rstrip().removesuffix(MARK).rstrip()
+    return "\n".join(lines)
+
+
+def compose_module(saved: list[Saved], header: str) -> str:
+    """Return the text of the module: header, imports, then each block under its origin.
+
+    Raises BookError where two cells save one name, where the result uses a name that is not
+    saved, or where it does not compile.
+    """
+    places: dict[str, str] = {}
+    for block in saved:
+        for name, place in block.names.items():
+            if name in places:
+                raise BookError(f"{place}: {name!r} is already saved at {places[name]}")
+            places[name] = place
+    imports = "\n".join(line for block in saved for line in block.imports)
+    blocks = [f"# From {b.origin}\n{b.source}" for b in saved if b.source]
+    text = "\n\n\n".join([f"{header}\n\n{imports}", *blocks]) + "\n"
+    text = ruff(["check", "--fix", "--exit-zero", "--select=I,F401"], text)
+    text = ruff(["format"], text)
+    check_names(text)
+    compile(text, "<the composed module>", "exec")
+    return text
+
+
+def check_names(text: str) -> None:
+    """Raise BookError where the module uses a name that no cell saves."""
+    report = ruff(["check", "--exit-zero", "--select=F821,F811", "--output-format=json"], text)
+    for finding in json.loads(report):
+        above = text.splitlines()[: finding["location"]["row"]]
+        origin = next(
+            (line for line in reversed(above) if line.startswith("# From ")), "# From the imports"
+        )
+        raise BookError(
+            f"{origin.removeprefix('# From ')}: saved code cannot stand alone: "
+            f"{finding['message']}; save its definition or import too"
+        )
+
+
+def ruff(command: list[str], text: str) -> str:
+    """Run ruff on `text` and return what it prints."""
+    options = ["--isolated", f"--line-length={LINE_LENGTH}", "--quiet", "--no-cache", "-"]
+    if command[0] == "check":
+        options[:0] = ["--target-version=py311"]
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", *command, *options],
+        input=text,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    if done.returncode:
+        raise BookError(f"the composed module cannot be formatted: {done.stderr.strip()}")
+    return done.stdout

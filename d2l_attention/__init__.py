@@ -1,0 +1,1 @@
+"""Attention scoring functions, one module for each framework; `torch` is the first."""

@@ -1,0 +1,88 @@
+"""Environment of all tests, a tiny book to bind, and the time that each notebook took."""
+
+import os
+import textwrap
+from pathlib import Path
+
+import pytest
+import torch
+
+from bookbinder.execution import kernel_environment
+
+os.environ.update(kernel_environment())  # nbval's kernels inherit it
+ROOT = Path(__file__).resolve().parent.parent
+NO_GPU = "DEVICE=cuda was asked for, and torch sees no CUDA device on this machine"
+seconds: dict[str, float] = {}
+
+TINY = {
+    "book.toml": """
+        title = "Tiny"
+        source = "book"
+        seconds_per_cell = 20
+        chapters = ["00_first", "01_second"]
+        [[editions]]
+        framework = "pytorch"
+        language = "en"
+        notebooks = "notebooks/pytorch"
+        module = "tiny/torch.py"
+    """,
+    "book/00_first.md": """
+        # 0. First
+
+        Some words.
+
+        ```python
+        def double(x):  #@save
+            return 2 * x
+        ```
+
+        ## Results
+
+        ```python
+        double(21)
+        ```
+    """,
+    "book/01_second.md": """
+        # 1. Second
+
+        ```python tags=["raises-exception"]
+        raise ValueError("on purpose")
+        ```
+    """,
+}
+
+
+def pytest_collection_modifyitems(items):
+    if os.environ["D2L_DEVICE"].startswith("cuda") and not torch.cuda.is_available():
+        for item in items:
+            if item.path.suffix == ".ipynb":
+                item.add_marker(pytest.mark.skip(reason=NO_GPU))
+
+
+def pytest_runtest_logreport(report):
+    file = report.nodeid.split("::")[0]
+    if file.endswith(".ipynb"):
+        seconds[file] = seconds.get(file, 0.0) + report.duration
+
+
+def pytest_terminal_summary(terminalreporter):
+    if seconds:
+        terminalreporter.section("seconds per notebook")
+        for file, duration in seconds.items():
+            terminalreporter.write_line(f"{duration:7.1f}  {file}")
+
+
+def write_files(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    """The root of a book of two chapters, in a folder with a space; it is the current folder."""
+    root = tmp_path / "a book"
+    write_files(root, TINY)
+    monkeypatch.chdir(root)
+    return root

@@ -1,0 +1,187 @@
+"""Binding a book: the same bytes every time, nothing half-written, and stale files found."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import nbformat
+import pytest
+from conftest import ROOT, TINY, write_files
+
+from bookbinder.__main__ import main
+from bookbinder.binding import stale_files
+from bookbinder.description import read_book
+from bookbinder.errors import BookError
+from bookbinder.notebook_files import write_whole
+
+FIRST = "notebooks/pytorch/00_first.ipynb"
+
+
+def everything(root):
+    return {p.relative_to(root).as_posix(): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+
+
+def stale(root):
+    book = read_book(root)
+    return stale_files(book, book.editions[0])
+
+
+def change(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+@pytest.fixture(scope="module")
+def bound_files(tmp_path_factory):
+    root = tmp_path_factory.mktemp("bound")
+    write_files(root, TINY)
+    done = bookbinder("bind", cwd=root)
+    assert done.returncode == 0, done.stderr
+    return everything(root)
+
+
+@pytest.fixture
+def bound(tiny, bound_files):
+    for name, data in bound_files.items():
+        path = tiny / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return tiny
+
+
+def bookbinder(*arguments, cwd, **options):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "bookbinder", *arguments]
+    return subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, **options
+    )
+
+
+def test_a_bound_book_has_origin_lines_and_reproducible_metadata(bound):
+    notebook = nbformat.read(bound / FIRST, as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.cells[0].source.startswith(
+        "<!-- Made from book/00_first.md by `make notebooks`"
+    )
+    assert "version" not in notebook.metadata.language_info
+    assert (bound / "tiny/torch.py").read_text().startswith("# Made from the #@save cells of book/")
+
+
+def test_binding_again_changes_no_byte(bound):
+    before = everything(bound)
+    assert main(["bind"]) == 0
+    assert everything(bound) == before
+    assert stale(bound) == []
+
+
+def test_a_failing_cell_leaves_the_old_notebook_and_is_one_message(bound, capsys):
+    before = (bound / FIRST).read_bytes()
+    change(bound / "book/00_first.md", "double(21)", "double(21) / 0")
+    assert main(["bind", "00_first"]) == 1
+    assert (bound / FIRST).read_bytes() == before
+    error = capsys.readouterr().err.strip().splitlines()
+    assert error[-2].startswith("error: book/00_first.md:13: code cell 2 of 00_first: ZeroDivision")
+    assert error[-1] == "    double(21) / 0"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("book/00_first.md", "Some words.", "Some word.", f"{FIRST} differs from book/00_first.md"),
+        ("book/00_first.md", "2 * x", "3 * x", "tiny/torch.py differs from the #@save cells"),
+        ("tiny/torch.py", "2 * x", "3 * x", "tiny/torch.py differs from the #@save cells"),
+        (FIRST, "Some words.", "Some word.", f"{FIRST} differs from book/00_first.md"),
+        (FIRST, '"name": "python3"', '"name": "python2"', f"{FIRST} differs from book/00_first.md"),
+    ],
+)
+def test_a_stale_file_is_named(bound, file, old, new, message):
+    assert stale(bound) == []
+    change(bound / file, old, new)
+    assert any(line.startswith(message) for line in stale(bound))
+
+
+def test_missing_and_left_over_files_are_named(bound):
+    (bound / FIRST).rename(bound / "notebooks/pytorch/05_old.ipynb")
+    assert stale(bound) == [
+        f"{FIRST} is missing",
+        "notebooks/pytorch/05_old.ipynb belongs to no chapter",
+    ]
+
+
+def test_a_module_that_cannot_be_imported_does_not_replace_the_old_one(bound, capsys):
+    before = (bound / "tiny/torch.py").read_bytes()
+    change(bound / "book/00_first.md", "double(x):", "double(x=1 / 0):")
+    assert main(["bind"]) == 1
+    assert (bound / "tiny/torch.py").read_bytes() == before
+    assert "tiny/torch.py: cannot be imported: ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_a_bad_mark_writes_nothing(tiny, capsys):
+    change(tiny / "book/00_first.md", "return 2 * x", "return 2 * x  #@save")
+    before = everything(tiny)
+    assert main(["bind"]) == 1
+    assert everything(tiny) == before
+    assert "error: book/00_first.md:7: cannot place #@save" in capsys.readouterr().err
+
+
+def test_an_output_that_differs_by_nature_is_kept(tiny):
+    cell = '\n```python tags=["nbval-ignore-output"]\nimport time  # the clock\ntime.time()\n```\n'
+    with open(tiny / "book/00_first.md", "a") as file:
+        file.write(cell)
+    assert main(["bind", "00_first"]) == 0
+    before = (tiny / FIRST).read_bytes()
+    assert main(["bind", "00_first"]) == 0
+    assert (tiny / FIRST).read_bytes() == before
+
+
+def test_ctrl_c_stops_with_one_line_and_leaves_whole_files(bound):
+    change(bound / "book/00_first.md", "double(21)", "import time; time.sleep(15)")
+    before = everything(bound / "notebooks")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bookbinder", "bind", "00_first"],
+        cwd=bound,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(4)  # the kernel sleeps by now
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, error = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert error.strip().splitlines()[-1].startswith("interrupted: every file is whole")
+    assert "Traceback" not in error
+    assert everything(bound / "notebooks") == before
+
+
+def test_a_file_that_cannot_be_written_is_left_as_it_was(bound, capsys):
+    path = bound / FIRST
+    (path.parent / f".{path.name}.new").mkdir()  # stands for a full disk or a read-only folder
+    before = path.read_bytes()
+    change(bound / "book/00_first.md", "Some words.", "Other words.")
+    assert main(["bind", "00_first"]) == 1
+    assert path.read_bytes() == before
+    assert "00_first.ipynb: cannot be written" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_said_in_one_line(tiny):
+    path = tiny / "file"
+    path.write_text("old")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))  # no file may grow beyond 100 bytes
+    try:
+        with pytest.raises(BookError, match=r"file: cannot be written .*; it is unchanged$"):
+            write_whole(path, "new" * 1000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_text() == "old"
+    assert not list(tiny.glob(".*"))
+
+
+def test_an_unknown_chapter_is_named(tiny, capsys):
+    assert main(["bind", "00_frist"]) == 1
+    assert "no chapter '00_frist' in the book (did you mean '00_first'?)" in capsys.readouterr().err

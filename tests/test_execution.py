@@ -1,0 +1,80 @@
+"""Execution: cells that fail, hang or kill their kernel, and outputs that a book must not have."""
+
+import nbformat
+import pytest
+from conftest import write_files
+
+from bookbinder.chapters import read_chapter
+from bookbinder.errors import BookError
+from bookbinder.execution import execute, output_problems
+
+
+def run(folder, *cells, seconds=20):
+    text = "# 0. Title\n\n" + "\n\n".join(f"```python {cell}\n```" for cell in cells) + "\n"
+    write_files(folder, {"00_x.md": text})
+    chapter = read_chapter(folder / "00_x.md", "book/00_x.md", "pytorch")
+    done = []
+    notebook = execute(chapter, folder, seconds, done.append)
+    assert done == list(range(1, len(cells) + 1))
+    return notebook
+
+
+def test_a_good_chapter_gets_its_outputs_and_no_times(tmp_path):
+    cells = run(tmp_path, "\nx = 20", "\nx + 1").cells
+    assert cells[2].outputs[0].data["text/plain"] == "21"
+    assert "execution" not in cells[2].metadata
+
+
+@pytest.mark.parametrize(
+    ("cell", "reason"),
+    [
+        ("\n1 / 0", "ZeroDivisionError: division by zero"),
+        ("\nimport os\nos._exit(1)", "the kernel died"),
+        ("\nimport time\ntime.sleep(60)", "still running after 2 s"),
+        ('tags=["raises-exception"]\n1', "is tagged raises-exception, but raises nothing"),
+        ("\nimport warnings\nwarnings.warn('old')", "writes to stderr"),
+        ('tags=["nbval-ignore-output"]\n1', "without a comment that says why"),
+    ],
+)
+def test_a_bad_cell_is_named_with_its_source(tmp_path, cell, reason):
+    with pytest.raises(BookError, match=reason) as caught:
+        run(tmp_path, "\n'good'", cell, seconds=2)
+    message = str(caught.value)
+    assert message.startswith("book/00_x.md:8: code cell 2 of 00_x: ")
+    assert message.splitlines()[1:] == [f"    {line}" for line in cell.splitlines()[1:]]
+
+
+def stored(*cells):
+    return nbformat.v4.new_notebook(cells=list(cells))
+
+
+def code(count=1, *, data=None, error=None, **metadata):
+    outputs = [nbformat.v4.new_output("display_data", data=data)] if data else []
+    if error:
+        outputs.append(nbformat.v4.new_output("error", ename=error, evalue="", traceback=[]))
+    return nbformat.v4.new_code_cell(
+        "x = 1", execution_count=count, outputs=outputs, metadata=metadata
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "index", "problem"),
+    [
+        ([code(None)], 0, "its execution count is None, not 1"),
+        ([code(1), code(1)], 1, "its execution count is 1, not 2"),
+        ([code(error="ValueError")], 0, "raises ValueError without the tag"),
+        ([code(tags=["raises-exception"])], 0, "raises nothing"),
+        ([code(data={"image/png": "aaaa"})], 0, "bitmap"),
+        ([code(data={"image/svg+xml": "<svg/>"})], 0, "needs alt="),
+    ],
+)
+def test_stored_outputs_that_nbval_lets_pass_are_found(cells, index, problem):
+    (found,) = output_problems(stored(*cells))
+    assert found[0] == index
+    assert problem in found[1]
+
+
+def test_good_stored_outputs_have_no_problems():
+    picture = {"image/svg+xml": "<svg/>"}
+    raising = code(2, error="ValueError", tags=["raises-exception"])
+    assert output_problems(stored(code(1, data=picture, alt="A curve"), raising)) == []

@@ -1,0 +1,179 @@
+"""#@save: what goes to the module, and what cannot."""
+
+import textwrap
+
+import pytest
+
+from bookbinder.errors import BookError
+from bookbinder.saved_cells import compose_module, saved_in_cell
+
+
+def save(cell, first_line=10):
+    cell = textwrap.dedent(cell).strip("\n")
+    return saved_in_cell(cell, "book/04_x.md", first_line, "book/04_x.md, Heading")
+
+
+def module(*cells):
+    return compose_module([save(cell) for cell in cells], "# Made from x")
+
+
+def run(text):
+    names = {}
+    exec(text, names)
+    return names
+
+
+def test_a_marked_first_line_saves_the_whole_cell():
+    text = module("""
+        #@save
+        import math
+        # how many
+        COUNT = 3
+
+        def area(r):
+            # twice
+            return COUNT * math.pi * r
+        """)
+    assert "import math\n" in text
+    assert "# how many\nCOUNT = 3" in text
+    assert "# twice" in text
+    assert run(text)["area"](1) == pytest.approx(9.42477796)
+    assert "@save" not in text
+
+
+def test_a_mark_at_the_end_of_a_line_saves_that_statement():
+    text = module("""
+        import math  #@save
+        unsaved = 1
+        # why it is three
+        COUNT = 3  #@save
+        # belongs to what follows
+        def area(r):  #@save
+            '''Return the area; write #@save to save it.'''
+            return math.pi * r**COUNT
+        print(unsaved)
+        """)
+    assert "unsaved" not in text
+    assert "# why it is three\nCOUNT = 3\n" in text
+    assert "# belongs to what follows\ndef area(r):\n" in text
+    assert "write #@save to save it" in text
+
+
+def test_a_mark_may_stand_on_a_decorator_or_on_the_last_line_of_a_header():
+    decorated = """
+        import functools  #@save
+        @functools.cache  #@save
+        def f(
+            x,
+        ):
+            return x
+        """
+    wrapped = """
+        def g(
+            x,
+        ):  #@save
+            return x
+        """
+    names = run(module(decorated, wrapped))
+    assert names["f"](1) == names["g"](1) == 1
+    assert hasattr(names["f"], "cache_info")
+
+
+def test_one_cell_may_save_several_definitions():
+    text = module("""
+        class A:  #@save
+            pass
+        class B:
+            pass
+        class C(A):  #@save
+            pass
+        """)
+    assert "class B" not in text
+    assert run(text)["C"].__base__.__name__ == "A"
+
+
+def test_marks_in_strings_are_text():
+    assert save("""s = '''\n#@save\n'''""") is None
+    text = module("""
+        TEXT = '''one  #@save
+        two'''  #@save
+        """)
+    assert run(text)["TEXT"] == "one  #@save\ntwo"
+
+
+def test_imports_are_merged_sorted_and_dropped_when_unused():
+    text = module(
+        """
+        #@save
+        import torch
+        from torch import nn
+        import os
+        def f(): return nn.Linear, torch.ones
+        """,
+        """
+        import torch  #@save
+        from torch import Tensor, nn  #@save
+        def g(x: Tensor): return nn  #@save
+        """,
+    )
+    assert "\nimport torch\nfrom torch import Tensor, nn\n\n" in text
+    assert text.count("import torch\n") == 1
+    assert "os" not in text
+
+
+def test_blocks_keep_the_order_of_the_book_and_say_where_they_come_from():
+    text = module("def b(): pass  #@save", "def a(): pass  #@save")
+    assert text.index("def b") < text.index("def a")
+    assert text.count("# From book/04_x.md, Heading\n") == 2
+
+
+def test_docstrings_stay_as_written():
+    text = module('''
+        def f(x):  #@save
+            """Return  x.
+
+            Args:
+                x:   shape (b,  n)
+            """
+            return x
+        ''')
+    assert "Return  x.\n\n    Args:\n        x:   shape (b,  n)\n" in text
+
+
+@pytest.mark.parametrize(
+    ("cell", "line", "message"),
+    [
+        ("def f(:  #@save", 10, "does not parse"),
+        ("x = (  #@save\n", 10, "does not parse"),
+        ("x = 1\nprint(x)  #@save", 11, "cannot place #@save"),
+        ("def f():\n    return 1  #@save", 11, "cannot place #@save"),
+        ("def f():\n    #@save\n    return 1", 11, "cannot place #@save"),
+        ("class A:\n    def f(self):  #@save\n        pass", 11, "cannot place #@save"),
+        ("x = 1\n#@save\ny = 2", 11, "cannot place #@save"),
+        ("for i in range(3):  #@save\n    pass", 10, "cannot place #@save"),
+        ("#@save\nx = 1\nprint(x)", 12, r"definitions only, got 'print\(x\)'"),
+        ("#@save\nx = 1\ny = 2  #@save", 12, "line 1 saves the whole cell"),
+        ("#@save", 10, "saves an empty cell"),
+        ("x = 1; y = 2  #@save", 10, "lines of its own"),
+        ("x = 1  # @save", 10, "write #@save, got '# @save'"),
+        ("x = 1\n#@Save\ny = 1", 11, "write #@save"),
+    ],
+)
+def test_a_mark_that_cannot_be_placed_names_its_line(cell, line, message):
+    with pytest.raises(BookError, match=f"book/04_x.md:{line}: .*{message}"):
+        save(cell)
+
+
+def test_a_name_saved_twice_names_both_places():
+    twice = [save("def f(): pass  #@save", first_line) for first_line in (10, 70)]
+    with pytest.raises(BookError, match="book/04_x.md:70: 'f' is already saved at book/04_x.md:10"):
+        compose_module(twice, "# Made from x")
+
+
+def test_saved_code_that_needs_an_unsaved_name_names_its_origin():
+    with pytest.raises(BookError, match=r"04_x.md, Heading: saved code .*Undefined name `helper`"):
+        module("def f(): return helper()  #@save")
+
+
+def test_cells_without_marks_are_left_alone_even_if_they_do_not_parse():
+    assert save("%time save = 1") is None
