@@ -10,7 +10,7 @@ NBVAL    = --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-with te
 export D2L_DEVICE = $(DEVICE)
 
 help:         ## list the commands
-	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/  /'
+	@sed -n "s/^\([a-z-]*\):[^#]*## /  \1\t/p" Makefile
 
 lab: setup    ## open the book in JupyterLab, in copies that are yours to change
 	@$(RUN) bookbinder copies $(COPIES)

@@ -36,7 +36,7 @@ def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
     """Return the text of the module that the chapters save."""
     source = book.source.relative_to(book.root).as_posix()
     header = (
-        f"# Made from the #@save cells of {source}/ by `{COMMAND}`: change the chapters, not this.\n"
+        f"# Made from the #@save cells of {source}/ by `{COMMAND}`: change these, not this file.\n"
         f'"""{book.title} in {edition.framework}: the functions that the chapters derive."""'
     )
     return compose_module([block for c in chapters for block in saved_in(c)], header)

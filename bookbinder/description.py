@@ -108,7 +108,7 @@ def check_keys(table: dict, expected: dict[str, type], where: str) -> None:
 
 
 def check_chapters(book: Book) -> None:
-    """Raise BookError unless the listed chapters and the files in the source folder are the same."""
+    """Raise BookError unless book.toml lists just the files in the source folder."""
     written = {path.stem for path in book.source.glob("*.md")}
     seen = set()
     for name in book.chapters:

@@ -1,4 +1,4 @@
-"""Turn an executed chapter into the bytes of a notebook file, and write files whole or not at all."""
+"""Turn an executed chapter into a notebook file, and write files whole or not at all."""
 
 import contextlib
 import copy
@@ -45,7 +45,7 @@ def unexecuted(notebook: NotebookNode) -> NotebookNode:
 
 
 def keep_old_ignored(new: NotebookNode, old: NotebookNode) -> None:
-    """Take outputs that differ by nature from the old notebook, so that a re-run changes nothing."""
+    """Take outputs that differ by nature from the old notebook: a re-run changes nothing."""
     ignored = {c.id: c for c in old.cells if "nbval-ignore-output" in tags_of(c)}
     for cell in new.cells:
         if cell.id in ignored and "nbval-ignore-output" in tags_of(cell):

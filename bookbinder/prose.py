@@ -1,6 +1,6 @@
 """Check what the text of the book says: equations, links, citations, numbers, alt texts, form.
 
-Every check is a function from one page, or from all pages, to a list of problems, "file:line: what".
+Every check is a function from pages to a list of problems, "file:line: what".
 """
 
 import re
@@ -17,12 +17,11 @@ EQUATION = re.compile(r"\((\d+\.\d+)\)")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]*(?:\([^()\s]*\)[^()\s]*)*)\)")
 CITATION = re.compile(r"\[\[(\d+)\]\]\(#References\)")
 REFERENCE = re.compile(r"^(\d+)\. ")
-NUMBER = re.compile(
-    r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\d.]*\w)|(?<![\w.])\d+(?:\.\d+)?%"
-)
+NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:%|(?:[eE][-+]?\d+)?(?![\d.]*\w))")
 SHOWN = re.compile(r"\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 VERSION = re.compile(r"\b(Python|PyTorch|torch|matplotlib|Matplotlib|CUDA|JupyterLab) \d+(\.\d+)*")
 TWO_SENTENCES = re.compile(r"[\w)$`*”][.?!][”*]* (?=[A-Z“`$*])")
+LABEL = re.compile(r"^(> |- |\d+\. )?(\*\*[^*]*\.\*\* )?")  # "> **Note.** ..." is one sentence
 ABBREVIATION = re.compile(r"\b(e\.g|i\.e|vs|cf|al|Eq|Fig)\. ")
 RAW_MARKUP = re.compile(
     r"\\eqref|\\label|\\ref\b|^:::|\{(ref|eq|note|cite|numref)\}|:label:|:eqref:"
@@ -136,8 +135,9 @@ def form_problems(page: Page) -> list[str]:
         bare = without_code(line.text)
         if RAW_MARKUP.search(line.text) or HTML.search(re.sub(r"<https?:[^>]*>", "", bare)):
             found.append(f"{line.where}: some viewers show this raw: {line.text[:60]!r}")
-        plain = ABBREVIATION.sub("", re.sub(r"^(\d+\.|[-*>]) ", "", line.text))
-        if not line.in_references and not plain.startswith("|") and TWO_SENTENCES.search(plain):
+        plain = ABBREVIATION.sub("", LABEL.sub("", line.text))
+        whole = line.in_references or plain.startswith(("|", "#"))
+        if not whole and TWO_SENTENCES.search(plain):
             found.append(f"{line.where}: more than one sentence in a line: {line.text[:60]!r}")
         if bare.count("$$") % 2 and line.text.strip() != "$$":
             found.append(f"{line.where}: put $$ on a line of its own, or both on one line")
@@ -178,7 +178,7 @@ def citation_problems(page: Page) -> list[str]:
 
 
 def link_problems(page: Page, pages: dict[str, Page], folder: Path) -> list[str]:
-    """Check that links, and the equations that they name, exist and that pictures say what they show."""
+    """Check that links and the equations they name exist, and that pictures have alt text."""
     found = []
     for line in page.lines():
         for picture, text, target in LINK.findall(without_code(line.text)):
@@ -212,10 +212,10 @@ def number_problems(page: Page) -> list[str]:
         text = VERSION.sub("", text)
         for match in NUMBER.finditer(text):
             number = match[0]
-            if match.start() and EQUATION.match(text, match.start() - 1):
-                if number in page.equations() or LINK.search(line.text):
-                    continue  # the number of an equation: equation_problems looks
-            if len(number) < 3 or (number.isdigit() and len(number) < 3):
+            in_parentheses = match.start() and EQUATION.match(text, match.start() - 1)
+            if in_parentheses and (number in page.equations() or LINK.search(line.text)):
+                continue  # the number of an equation: equation_problems looks
+            if number.isdigit() and len(number) < 3:
                 continue
             if not agrees(number, page.shown_above(line.cell)) and not agrees(number, given):
                 found.append(f"{line.where}: no output above shows {number}: {line.text[:60]!r}")
@@ -226,9 +226,9 @@ def agrees(number: str, shown: list[float]) -> bool:
     """Say whether a number as quoted is one of the shown ones, rounded to the digits quoted."""
     percent = number.endswith("%")
     quoted = number.removesuffix("%")
-    digits = re.split("[eE]", quoted)[0].partition(".")[2]
-    exponent = int((re.split("[eE]", quoted) + ["0"])[1])
-    slack = 0.5 * 10.0 ** (exponent - len(digits)) if digits or percent else 0.0
+    mantissa, _, exponent = quoted.lower().partition("e")
+    digits = len(mantissa.partition(".")[2])
+    slack = 0.5 * 10.0 ** (int(exponent or 0) - digits) if digits or percent else 0.0
     value = float(quoted)
     candidates = shown + [100 * n for n in shown] if percent else shown
     return any(abs(n - value) <= slack * (1 + 1e-9) for n in candidates)

@@ -63,7 +63,7 @@ def test_ids_depend_on_the_source_alone_and_differ(path):
 
 def test_a_misspelt_tag_is_named(path):
     path.write_text(path.read_text().replace('"jax"', '"raise-exception"'))
-    with pytest.raises(BookError, match="book/00_x.md:12: unknown tag 'raise-exception' .*raises-"):
+    with pytest.raises(BookError, match=r"md:12: unknown tag 'raise-exception' .*raises-"):
         read_chapter(path, "book/00_x.md", "pytorch")
 
 

@@ -1,0 +1,88 @@
+"""The book itself: generated files match their source, and its text is right."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+from bookbinder.binding import notebook_path, read_edition_chapters, stale_files
+from bookbinder.description import read_book
+from bookbinder.execution import cell_message, output_problems
+from bookbinder.notebook_files import read_notebook
+from bookbinder.prose import MINUTES, Page, problems
+
+BOOK = read_book(ROOT)
+EDITIONS = [pytest.param(e, id=f"{e.framework}-{e.language}") for e in BOOK.editions]
+
+
+def pages(edition):
+    return [
+        Page(chapter, read_notebook(notebook_path(edition, chapter.name)))
+        for chapter in read_edition_chapters(BOOK, edition)
+    ]
+
+
+def listed(found):
+    return "\n".join(["", *found])
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_generated_files_are_what_the_source_gives(edition):
+    found = stale_files(BOOK, edition)
+    assert not found, listed([*found, "run `make notebooks`"])
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_stored_outputs_are_whole(edition):
+    found = [
+        cell_message(page.chapter, page.executed, index, text)
+        for page in pages(edition)
+        for index, text in output_problems(page.executed)
+    ]
+    assert not found, listed(found)
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_every_number_link_and_citation_in_prose_resolves(edition):
+    found = problems(pages(edition), edition.notebooks)
+    assert not found, listed(found)
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_cells_are_formatted_to_79_columns(edition, tmp_path):
+    for page in pages(edition):
+        for index, cell in enumerate(page.chapter.notebook.cells):
+            if cell.cell_type == "code":
+                file = page.chapter.where(index).rpartition("/")[2].replace(":", "_line_")
+                source = cell.source.replace("#@save", "# @save")
+                (tmp_path / f"{file}.py").write_text(f"{source}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "ruff", "format", "--isolated", "--no-cache", "--diff"]
+    done = subprocess.run(
+        [*command, "--line-length=79", str(tmp_path)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+    long = [
+        f"{file.name}: {line}"
+        for file in sorted(tmp_path.glob("*.py"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if len(line) > 79
+    ]
+    assert not long, listed(long)
+
+
+def test_the_readme_lists_every_chapter_with_its_title_and_minutes():
+    rows = re.findall(
+        r"^\| \[(.*)\]\((.*)\) \|.*\| (\d+) \|$", (ROOT / "README.md").read_text(), re.MULTILINE
+    )
+    edition = BOOK.editions[0]
+    expected = [
+        (
+            page.text.splitlines()[0].lstrip("# "),
+            BOOK.named(notebook_path(edition, page.name)),
+            MINUTES.search(page.text)[1],
+        )
+        for page in pages(edition)
+    ]
+    assert rows == expected

@@ -1,0 +1,118 @@
+"""The checks of the text: each is shown a good page and the same page with one mistake."""
+
+import nbformat
+import pytest
+
+from bookbinder.chapters import Chapter
+from bookbinder.prose import Page, agrees, problems
+
+GOOD = """# 4. Title
+
+> **The question.** Why?
+
+**You will learn**
+
+- to ask.
+
+**You need** [chapter 3](03_before.ipynb#A-heading) and Python 3.11.
+
+**Time** about 5 minutes
+
+## A section
+
+The sum is
+
+$$ a = b \\tag{4.1} $$
+
+and by (4.1) and [(3.1)](03_before.ipynb) the weight is 0.27, or 27%.
+Half of $1{,}024$ is 512 [[1]](#References), and `d = 300` stands in the code.
+See the [section](#A-section).
+
+![A heat map](cover.svg)
+
+## Summary
+
+- It holds.
+
+## References
+
+1. A. Author, “Work”, 1999. [doi](https://doi.org/10.1/x)
+"""
+BEFORE = GOOD.replace("4.1", "3.1").replace("# 4.", "# 3.").replace("A section", "A heading")
+BEFORE = BEFORE.replace("#A-section", "#A-heading").replace("03_before.ipynb)", "04_title.ipynb)")
+
+
+def page(name, text):
+    code = nbformat.v4.new_code_cell("d = 300")
+    shown = nbformat.v4.new_output("stream", text="tensor([0.2689, 1024.])\n")
+    cells = [code, nbformat.v4.new_markdown_cell(text)]
+    executed = nbformat.v4.new_notebook(cells=[{**code, "outputs": [shown]}, cells[1]])
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    return Page(Chapter(name, f"book/{name}.md", notebook, [1, 1]), executed)
+
+
+def found(tmp_path, old="", new=""):
+    assert old in GOOD
+    (tmp_path / "cover.svg").touch()
+    pages = [page("03_before", BEFORE), page("04_title", GOOD.replace(old, new, 1))]
+    return [line for line in problems(pages, tmp_path) if line.startswith("book/04_title.md")]
+
+
+def test_a_good_page_has_no_problems(tmp_path):
+    assert found(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "problem"),
+    [
+        ("# 4. Title", "# Title", 1, "begins with its title"),
+        ("> **The question.** Why?", "Why?", 1, r"lacks '> **The question.**'"),
+        ("about 5 minutes", "5 minutes", 1, "lacks '**Time** about N minutes'"),
+        ("## Summary", "## End", 1, "closes with '## Summary'"),
+        ("by (4.1)", "by (4.2)", 19, "there is no equation (4.2)"),
+        ("[(3.1)]", "[(3.2)]", 19, "03_before has no equation (3.2)"),
+        ("tag{4.1}", "tag{4.2}", None, "equation 4.1 is numbered 4.2"),
+        ("03_before.ipynb#A", "03_befor.ipynb#A", 9, "03_befor.ipynb does not exist"),
+        ("#A-heading", "#A-header", 9, "03_before has no heading #A-header"),
+        ("(#A-section)", "(#a-section)", 21, "04_title has no heading #a-section"),
+        ("[[1]]", "[[2]]", 20, "there is no reference [2]"),
+        (" [[1]](#References)", "", None, "reference [1] is not cited"),
+        ("1. A. Author", "2. A. Author", None, "references are numbered 2"),
+        ("0.27", "0.28", 19, "no output above shows 0.28"),
+        ("27%", "28%", 19, "no output above shows 28%"),
+        ("`d = 300`", "`d = 301`", 20, None),
+        ("See the", "See 301", 21, "no output above shows 301"),
+        ("cover.svg", "missing.svg", 23, "missing.svg does not exist"),
+        ("![A heat map]", "![]", 23, "has no alt text"),
+        ("See the", "It holds. See the", 21, "more than one sentence"),
+        ("See the", r"By \eqref{x}, see the", 21, "show this raw"),
+        ("See the", "See <b>the</b>", 21, "show this raw"),
+        ("$$ a = b", "x $$ a = b", 17, None),
+    ],
+)
+def test_a_mistake_is_found_where_it_stands(tmp_path, old, new, line, problem):
+    lines = found(tmp_path, old, new)
+    if problem is None:
+        assert lines == []  # allowed: the line cites its source, or the markup is fine
+    else:
+        assert any(problem in text for text in lines), lines
+        assert any(text.startswith(f"book/04_title.md:{line or ''}") for text in lines)
+
+
+@pytest.mark.parametrize(
+    ("number", "shown", "same"),
+    [
+        ("0.27", [0.2689], True),
+        ("0.26", [0.2689], False),
+        ("0.2689", [0.2689], True),
+        ("1e-6", [1e-06], True),
+        ("2e-6", [1e-06], False),
+        ("1024", [1024.0], True),
+        ("1025", [1024.0], False),
+        ("27%", [0.2689], True),
+        ("26%", [0.2689], False),
+        ("95%", [95.0], True),
+    ],
+)
+def test_a_quoted_number_agrees_with_a_shown_one_when_it_is_that_one_rounded(number, shown, same):
+    assert agrees(number, shown) is same

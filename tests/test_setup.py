@@ -1,0 +1,59 @@
+"""The set-up: one list of packages in all places, and commands that exist."""
+
+import re
+import subprocess
+import tomllib
+
+import pytest
+import yaml
+from conftest import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PINS = dict(
+    line.lower().split("==")
+    for line in (ROOT / "constraints.txt").read_text().splitlines()
+    if not line.startswith("#")
+)
+TARGETS = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
+EXTRAS = PROJECT["optional-dependencies"]
+REQUIREMENTS = [*PROJECT["dependencies"], *EXTRAS["book"], *EXTRAS["test"]]
+
+
+def parts(version):
+    return tuple(int(part) for part in version.split("."))
+
+
+@pytest.mark.parametrize("requirement", [r for r in REQUIREMENTS if ">=" in r])
+def test_every_dependency_is_pinned_to_a_version_that_fits(requirement):
+    name, _, least = requirement.partition(">=")
+    assert parts(PINS[name.lower()]) >= parts(least)
+
+
+def test_pins_are_exact_and_name_no_local_build():
+    assert all(re.fullmatch(r"[\d.]+(post\d+)?", pin) for pin in PINS.values()), PINS
+
+
+def test_conda_installs_what_make_setup_installs():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    *conda, pip = environment["dependencies"]
+    makefile = (ROOT / "Makefile").read_text()
+    installed = re.search(r"pip install --quiet (--constraint .*) (--editable .*)\n", makefile)
+    assert pip["pip"] == [option.replace('"', "") for option in installed.groups()]
+    assert environment["name"] == PROJECT["name"]
+    least = PROJECT["requires-python"].removeprefix(">=")
+    assert f"python={least}" in conda
+
+
+def test_ci_and_workflows_call_make_targets_only():
+    workflow = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())
+    runs = [
+        step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step
+    ]
+    assert sorted(runs) == ["make test", "make test-newest"]
+    assert {run.removeprefix("make ") for run in runs} <= set(TARGETS)
+    assert (ROOT / ".ci/run").read_text().splitlines()[-1] == "exec make test"
+
+
+def test_make_alone_lists_every_command():
+    listing = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True).stdout
+    assert [line.split()[0] for line in listing.splitlines()] == TARGETS
