@@ -27,6 +27,7 @@ notebooks: setup  ## bind and execute the book again: notebooks/ and d2l_attenti
 setup: $(VENV)/ready  ## set up .venv with the pinned packages
 
 $(VENV)/ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test]"
 	@touch $(VENV)/ready
