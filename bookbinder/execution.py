@@ -49,6 +49,7 @@ def execute(
         timeout=seconds,
         kernel_name=KERNEL,
         record_timing=False,
+        coalesce_streams=True,
         resources={"metadata": {"path": str(folder)}},
         extra_arguments=["--log-level=CRITICAL"],  # the kernel's own log is not the book's
         on_cell_start=started,

@@ -1,0 +1,581 @@
+# Made from the #@save cells of book/ by `make notebooks`: change these, not this file.
+"""Attention Scoring Functions in pytorch: the functions that the chapters derive."""
+
+import os
+import platform
+import sys
+from importlib import metadata
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+# From book/00_start_here.md, Meet three helpers
+FIGURE_STYLE = {
+    "axes.prop_cycle": "cycler('color', ['#0072B2', '#D55E00', '#009E73', "
+    "'#CC79A7', '#E69F00', '#56B4E9', '#555555'])",
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#555555",
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "figure.constrained_layout.use": True,
+    "figure.figsize": (5.0, 3.0),
+    "figure.labelsize": 10,
+    "figure.titlesize": 11,
+    "font.size": 10,
+    "grid.color": "#E6E6E6",
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "lines.linewidth": 2.0,
+    "savefig.pad_inches": 0.15,
+    "svg.hashsalt": "d2l_attention",
+    "xtick.color": "#555555",
+    "xtick.labelsize": 9,
+    "ytick.color": "#555555",
+    "ytick.labelsize": 9,
+}
+
+
+def use_svg_display() -> None:
+    """Give all figures the book's look, and show them as SVG in Jupyter.
+
+    The look replaces the reader's own matplotlib settings, and the SVG holds
+    no date, so that the same figure is the same text at every run.
+    """
+    import matplotlib
+
+    matplotlib.rcdefaults()
+    matplotlib.rcParams.update(FIGURE_STYLE)
+    if "ipykernel" in sys.modules:
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+        set_matplotlib_formats("svg", metadata={"Date": None, "Creator": None})
+
+
+# From book/00_start_here.md, Meet three helpers
+def try_gpu(i: int = 0) -> torch.device:
+    """Return GPU number i where there is one, else the CPU.
+
+    The environment variable D2L_DEVICE, such as "cpu", overrules both.
+    """
+    if forced := os.environ.get("D2L_DEVICE"):
+        return torch.device(forced)
+    if i < torch.cuda.device_count():
+        return torch.device("cuda", i)
+    return torch.device("cpu")
+
+
+# From book/00_start_here.md, Meet three helpers
+def version_of(package: str) -> str:
+    """Return the version of an installed package."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def free_memory(device: torch.device) -> str:
+    """Say how much memory is free on a device, where that can be known."""
+    if device.type == "cuda":
+        free = torch.cuda.mem_get_info(device)[0]
+    elif "SC_AVPHYS_PAGES" in getattr(os, "sysconf_names", ()):  # Linux
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    else:
+        return "unknown"
+    return f"{free / 2**30:.1f} GiB"
+
+
+def environment_report() -> str:
+    """Return versions, device and free memory as text for a bug report.
+
+    It holds no names of users, machines or folders.
+    """
+    device = try_gpu()
+    threads = torch.get_num_threads()
+    model = f"{torch.backends.cpu.get_cpu_capability()}, {threads} threads"
+    if device.type == "cuda":
+        model = torch.cuda.get_device_name(device)
+    facts = {
+        "book": version_of("d2l-attention"),
+        "Python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "torch": torch.__version__,
+        "matplotlib": version_of("matplotlib"),
+        "device": f"{device} ({model})",
+        "free memory": free_memory(device),
+    }
+    return "\n".join(f"{name:12} {fact}" for name, fact in facts.items())
+
+
+# From book/01_queries_keys_values.md, Blend the entries
+def check_shape(tensor: Tensor, shape: tuple[int, ...]) -> None:
+    """Check that a tensor has exactly this shape, and no other.
+
+    Args:
+        tensor: anything that has a shape
+        shape: the wanted number of entries along each axis
+
+    Raises:
+        ValueError: if the shape differs; names both shapes.
+    """
+    if tuple(tensor.shape) != tuple(shape):
+        raise ValueError(f"tensor must have shape {tuple(shape)}, got {tuple(tensor.shape)}")
+
+
+# From book/01_queries_keys_values.md, Draw the weights
+def as_panels(matrices) -> Tensor:
+    """Return matrices as panels in rows and columns: (rows, columns, n, m)."""
+    if isinstance(matrices, list | tuple):
+        matrices = torch.stack([torch.as_tensor(part) for part in matrices])
+    panels = torch.as_tensor(matrices).detach().cpu().double()
+    if not 2 <= panels.dim() <= 4 or panels.numel() == 0:
+        raise ValueError(
+            "matrices must have shape (n, m), (columns, n, m) or "
+            "(rows, columns, n, m) and at least one cell, "
+            f"got shape {tuple(panels.shape)}"
+        )
+    panels = panels[(None,) * (4 - panels.dim())]  # (n, m) -> (1, 1, n, m)
+    return panels.round(decimals=6)  # so that all devices give equal colors
+
+
+def as_labels(name: str, labels, *sizes: int) -> list[str] | None:
+    """Return labels as strings, and None as None; check how many there are."""
+    if labels is None:
+        return None
+    labels = [str(label) for label in labels]
+    if len(labels) not in sizes:
+        wanted = " or ".join(str(size) for size in sorted(set(sizes)))
+        raise ValueError(f"{name} must have length {wanted}, got {len(labels)}: {labels}")
+    return labels
+
+
+# From book/01_queries_keys_values.md, Draw the weights
+def draw_panel(ax, panel: Tensor, xticks, yticks, **scale):
+    """Draw one matrix (n, m), row 0 on top, NaN gray; return its cells."""
+    n, m = panel.shape
+    x, y = torch.arange(m + 1) - 0.5, torch.arange(n + 1) - 0.5
+    lines = {"edgecolors": "0.88", "linewidth": 0.6}
+    if max(n, m) > 24:  # too small for lines; no gaps between cells either
+        lines = {"edgecolors": "face", "linewidth": 0.4}
+    cells = ax.pcolormesh(x, y, panel, **lines, **scale)
+    ax.set(xlim=(-0.5, m - 0.5), ylim=(n - 0.5, -0.5), facecolor="0.65")
+    ax.grid(False)
+    ax.spines[:].set(visible=True, color="0.8", linewidth=0.6)
+    ax.tick_params(length=0)
+    if xticks:
+        upright = max(len(name) for name in xticks) > 3
+        ax.set_xticks(range(m), xticks, rotation=90 if upright else 0)
+    else:
+        ax.set_xticks(range(0, m, 1 + m // 16))
+    if yticks:
+        ax.set_yticks(range(n), yticks)
+    else:
+        ax.set_yticks(range(0, n, 1 + n // 16))
+    return cells
+
+
+def figure_size(shape, xticks, yticks) -> tuple[float, float]:
+    """Return width and height in inches for panels (rows, columns, n, m).
+
+    Cells measure 0.36 inches, or less where there are many of them.
+    """
+    rows, columns, n, m = shape
+    cell = min(0.36, 5.6 / (columns * m), 5.6 / (rows * n))
+    names_x, names_y = (max(map(len, t or [""])) for t in (xticks, yticks))
+    width = columns * max(0.6, cell * m) + 0.07 * names_y + 1.3
+    height = rows * (max(0.5, cell * n) + 0.25) + 0.07 * names_x + 0.6
+    return width, height
+
+
+# From book/01_queries_keys_values.md, Draw the weights
+def draw_panels(panels, names, titles, ticks, figsize, scale):
+    """Draw panels (rows, columns, n, m) and a color bar; return the figure."""
+    from matplotlib import pyplot as plt
+
+    rows, columns = panels.shape[:2]
+    figsize = figsize or figure_size(panels.shape, *ticks)
+    fig, axes = plt.subplots(
+        rows, columns, figsize=figsize, sharex=True, sharey=True, squeeze=False
+    )
+    for i, ax in enumerate(axes.flat):
+        panel = panels[i // columns, i % columns]
+        cells = draw_panel(ax, panel, *ticks, **scale)
+        ax.set_title(titles[i % len(titles)] if titles else "")
+    fig.supxlabel(names[0])
+    fig.supylabel(names[1])
+    bar = fig.colorbar(cells, ax=axes, aspect=6 * figsize[1])
+    bar.solids.set(rasterized=False, edgecolor="face", linewidth=0.4)
+    bar.outline.set(edgecolor="0.8", linewidth=0.6)
+    if "inline" in plt.get_backend():
+        plt.close(fig)  # Jupyter shows the figure that a cell returns
+    return fig
+
+
+def show_heatmaps(
+    matrices,
+    xlabel: str,
+    ylabel: str,
+    titles=None,
+    figsize=None,
+    cmap="Blues",
+    *,
+    xticks=None,
+    yticks=None,
+    vmin: float | None = 0.0,
+    vmax: float | None = 1.0,
+):
+    """Draw matrices as heat maps on one color scale; return the figure.
+
+    Args: matrices (n, m), (columns, n, m) or (rows, columns, n, m); titles,
+        one per panel or per column; figsize in inches, None = as needed;
+        xticks and yticks, m and n names, None = indices; vmin and vmax,
+        the ends of the color scale, None = the smallest and largest entry.
+    Raises: ValueError if the number of axes, titles or ticks does not fit.
+    """
+    panels = as_panels(matrices)
+    rows, columns, n, m = panels.shape
+    titles = as_labels("titles", titles, columns, rows * columns)
+    ticks = as_labels("xticks", xticks, m), as_labels("yticks", yticks, n)
+    low, high = panels.nan_to_num().aminmax()
+    ends = low if vmin is None else vmin, high if vmax is None else vmax
+    scale = {"cmap": cmap, "vmin": float(ends[0]), "vmax": float(ends[1])}
+    return draw_panels(panels, (xlabel, ylabel), titles, ticks, figsize, scale)
+
+
+# From book/04_masked_softmax.md, From lengths to a mask
+def check_lengths(lens: Tensor, b: int, n: int, m: int) -> None:
+    """Raise an error unless `lens` has integers in 0..m, (b,) or (b, n).
+
+    The range is looked at on the CPU only: a GPU would have to be waited for.
+
+    Raises:
+        TypeError: `lens` does not hold integers.
+        ValueError: The shape or the range is wrong.
+    """
+    if lens.is_floating_point() or lens.dtype == torch.bool:
+        raise TypeError(f"valid_lens must hold integers, got {lens.dtype}")
+    want = f"{(b,)} or {(b, n)}"
+    if (have := tuple(lens.shape)) not in ((b,), (b, n)):
+        raise ValueError(f"valid_lens must have shape {want}, got {have}")
+    looks = lens.is_cpu and not torch.compiler.is_compiling()
+    if looks and ((lens < 0) | (lens > m)).any():
+        raise ValueError(f"valid_lens must lie in 0..{m}, got {lens.tolist()}")
+
+
+# From book/04_masked_softmax.md, From lengths to a mask
+def length_mask(
+    shape: tuple[int, ...],
+    valid_lens: Tensor | list,
+    device: torch.device | None = None,
+) -> Tensor:
+    """Return a mask that is True at the first `valid_lens` keys of a row.
+
+    Args:
+        shape: Shape (b, ..., n, m) of the scores.
+        valid_lens: Integers in 0..m, per sequence (b,) or per query (b, n).
+        device: Where the mask is to be; by default where `valid_lens` is.
+
+    Returns:
+        Boolean (b, 1, ..., 1, m), or (b, 1, ..., n, m) with lengths (b, n).
+
+    Raises:
+        TypeError, ValueError: As `check_lengths` does.
+    """
+    b, n, m = shape[0], *shape[-2:]
+    lens = torch.as_tensor(valid_lens)
+    check_lengths(lens, b, n, m)
+    rows = lens.shape[1:] or (1,)  # a length for each query, or one for all
+    lens = lens.reshape(b, *(1,) * (len(shape) - 3), *rows, 1).to(device)
+    return torch.arange(m, device=lens.device) < lens
+
+
+# From book/04_masked_softmax.md, Join masks with AND
+def align_mask(shape: tuple[int, ...], mask: Tensor) -> Tensor:
+    """Return `mask` with as many axes as `shape`, to which it broadcasts.
+
+    Args:
+        shape: Shape (b, ..., n, m) of the scores.
+        mask: Boolean, True = may attend.
+
+    Raises:
+        TypeError: `mask` is not boolean.
+        ValueError: `mask` does not broadcast to `shape`.
+    """
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask must be boolean (True = may attend), got {mask.dtype}")
+    have = (1,) * (len(shape) - mask.dim()) + tuple(mask.shape)
+    fits = (h in (1, w) for h, w in zip(have, shape))
+    if len(have) != len(shape) or not all(fits):
+        have, want = tuple(mask.shape), tuple(shape)
+        raise ValueError(f"mask must broadcast to {want}, got {have}")
+    return mask.reshape(have)  # (n, m) -> (1, n, m)
+
+
+# From book/04_masked_softmax.md, Join masks with AND
+def attention_mask(
+    shape: tuple[int, ...],
+    valid_lens: Tensor | list | None = None,
+    mask: Tensor | None = None,
+    device: torch.device | None = None,
+) -> Tensor | None:
+    """Join valid lengths and a mask with AND: True = may attend.
+
+    Args:
+        shape: Shape (b, ..., n, m) of the scores.
+        valid_lens: Integers in 0..m, per sequence (b,) or per query (b, n).
+        mask: Boolean, broadcastable to `shape`; with heads (b, 1, n, m).
+        device: Where the lengths are to go; by default they stay.
+
+    Returns:
+        Boolean mask with as many axes as `shape` that broadcasts to it;
+        None if there are neither lengths nor a mask.
+
+    Raises:
+        TypeError, ValueError: As `length_mask` and `align_mask` do.
+    """
+    keep = None if mask is None else align_mask(shape, mask)
+    if valid_lens is None:
+        return keep
+    inside = length_mask(shape, valid_lens, device)
+    return inside if keep is None else keep & inside
+
+
+# From book/04_masked_softmax.md, The softmax
+def masked_softmax(
+    X: Tensor,
+    valid_lens: Tensor | list | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Return the softmax over the keys that may be attended to.
+
+    Args:
+        X: Scores, floating point, (b, n, m) or (b, ..., n, m).
+        valid_lens: Integers in 0..m, per sequence (b,) or per query (b, n).
+        mask: Boolean, True = may attend; broadcastable to `X`.
+
+    Returns:
+        Attention weights with shape and dtype of `X`. All other keys have
+        weight 0; in a row without any key, all weights and gradients are 0.
+
+    Raises:
+        TypeError: A dtype is wrong: `X` floating, lengths integer, mask bool.
+        ValueError: `X` has fewer than 3 axes, or a shape or length is wrong.
+    """
+    if not X.is_floating_point():
+        raise TypeError(f"X must be floating point, got {X.dtype}")
+    if X.dim() < 3:
+        raise ValueError(f"X must have 3 axes or more, got {tuple(X.shape)}")
+    keep = attention_mask(X.shape, valid_lens, mask, X.device)
+    if keep is None:
+        return X.softmax(-1, dtype=X.dtype)
+    some = keep.any(-1, keepdim=True)  # (..., n, 1): has the row any key?
+    fill = torch.where(some, -torch.inf, 0.0).to(X.dtype)
+    return torch.where(keep, X, fill).softmax(-1, dtype=X.dtype) * some
+
+
+# From book/06_scaled_dot_product_attention.md, Check the sizes first
+def check_sizes(queries: Tensor, keys: Tensor, values: Tensor) -> None:
+    """Check that queries, keys and values of a minibatch fit together.
+
+    Args:
+        queries: (b, n, any size), or (b, heads, n, any size).
+        keys: (b, m, any size), or (b, heads, m, any size).
+        values: (b, m, v), or (b, heads, m, v).
+
+    Raises:
+        ValueError: the number of axes is not 3 or 4 or differs, batch or
+            heads differ, or there is not one value for each key.
+    """
+    q, k, v = (tuple(t.shape) for t in (queries, keys, values))
+    got = f"got queries {q}, keys {k}, values {v}"
+    if not len(q) == len(k) == len(v) or len(q) not in (3, 4):
+        raise ValueError(f"queries, keys, values must have 3 axes, or 4 with heads; {got}")
+    if not q[:-2] == k[:-2] == v[:-2]:
+        raise ValueError(f"queries, keys, values must agree in batch and heads; {got}")
+    if k[-2] != v[-2]:
+        raise ValueError(f"there must be one value for each key; {got}")
+
+
+# From book/06_scaled_dot_product_attention.md, Keep NaN out of the padding
+def clear_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
+    """Set rows that no query may attend to to 0, because 0 * NaN is NaN.
+
+    Args:
+        keep: boolean mask, True = may attend, with the axes of the scores
+            and broadcastable to them: (b, n, m) or (b, heads, n, m).
+            None: nothing is padding.
+        tensors: keys, values, ...: (b, m, any size), or with heads.
+
+    Returns:
+        The tensors in the same order, new ones where there is a mask.
+    """
+    if keep is None:
+        return list(tensors)
+    used = keep.any(-2).unsqueeze(-1)  # (b, n, m) -> (b, m) -> (b, m, 1)
+    return [torch.where(used, tensor, 0) for tensor in tensors]
+
+
+# From book/06_scaled_dot_product_attention.md, Meet the fused function
+def fused_attention(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    keep: Tensor | None = None,
+    dropout: float = 0.0,
+) -> Tensor:
+    """Run PyTorch's fused scaled dot-product attention, heads or none.
+
+    Args:
+        queries, keys, values: (b, n, d), (b, m, d), (b, m, v), or with
+            heads after b. Sizes must fit: see check_sizes.
+        keep: boolean mask, True = may attend, with the axes of the scores.
+        dropout: probability of dropping a weight, in evaluation too.
+
+    Returns:
+        (b, n, v), or (b, heads, n, v); rows without any key are 0.
+    """
+    if queries.dim() == 3:  # (b, n, d) -> (b, 1, n, d): one head
+        q, k, v = (t.unsqueeze(1) for t in (queries, keys, values))
+        keep = None if keep is None else keep.unsqueeze(1)
+        one_head = fused_attention(q, k, v, keep, dropout)
+        return one_head.squeeze(1)  # (b, 1, n, v) -> (b, n, v)
+    return F.scaled_dot_product_attention(queries, keys, values, attn_mask=keep, dropout_p=dropout)
+
+
+# From book/06_scaled_dot_product_attention.md, Build the layer
+class DotProductAttention(nn.Module):
+    """Scaled dot-product attention: softmax(Q K^T / sqrt(d)) V.
+
+    Vaswani et al., Attention Is All You Need, 2017, equation 1.
+
+    Args:
+        dropout: probability of dropping an attention weight in training.
+
+    After a call, `attention_weights` holds the weights (b, n, m) before
+    dropout and without gradient, or None where they were not wanted.
+    """
+
+    def __init__(self, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        self.attention_weights: Tensor | None = None
+
+    def forward(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        valid_lens: Tensor | list | None = None,
+        mask: Tensor | None = None,
+        need_weights: bool = True,
+    ) -> Tensor:
+        """Attend: (b, n, d), (b, m, d), (b, m, v) -> (b, n, v).
+
+        An axis of heads may follow b. `valid_lens` and `mask` are those of
+        masked_softmax; without `need_weights` the fused function works.
+        """
+        check_sizes(queries, keys, values)
+        d, d_keys = queries.shape[-1], keys.shape[-1]
+        if d != d_keys:
+            raise ValueError(
+                "a dot product needs queries and keys of the same size, "
+                f"got queries of size {d} and keys of size {d_keys}"
+            )
+        shape = (*queries.shape[:-1], keys.shape[-2])  # (b, n, m)
+        keep = attention_mask(shape, valid_lens, mask, queries.device)
+        keys, values = clear_padding(keep, keys, values)
+        if not need_weights:
+            self.attention_weights = None
+            p = self.dropout.p if self.training else 0.0
+            return fused_attention(queries, keys, values, keep, p)
+        scores = (queries / d**0.5) @ keys.transpose(-2, -1)  # (b, n, m)
+        weights = masked_softmax(scores, mask=keep)
+        self.attention_weights = weights.detach()
+        return self.dropout(weights) @ values  # (b, n, v)
+
+
+# From book/07_additive_attention.md, Trade the tanh for a sigmoid
+def additive_scores(q: Tensor, k: Tensor, w: Tensor, block: int = 2**18) -> Tensor:
+    """Score every query with every key: w^T tanh(q + k), block by block.
+
+    Uses tanh(x) = 2 sigmoid(2x) - 1. Without gradients, one block and the
+    scores are all that is held.
+
+    Args:
+        q: projected queries (b, n, h), or (b, heads, n, h).
+        k: projected keys (b, m, h), or (b, heads, m, h).
+        w: weights of the hidden units (h,).
+        block: how many numbers q + k may hold at a time; a block has at
+            least one query of each example.
+
+    Returns:
+        Scores (b, n, m), or (b, heads, n, m).
+    """
+    step = max(1, block // max(1, k.numel()))  # queries in a block
+    q2 = 2 * q.unsqueeze(-2)  # (b, n, h) -> (b, n, 1, h)
+    k2 = 2 * k.unsqueeze(-3)  # (b, m, h) -> (b, 1, m, h)
+    blocks = [
+        (rows + k2).sigmoid_() @ (2 * w)  # in place: the sum is ours alone
+        for rows in q2.split(step, dim=-3)  # (b, step, 1, h)
+    ]
+    return torch.cat(blocks, dim=-2) - w.sum()  # (b, n, m)
+
+
+# From book/07_additive_attention.md, Build the layer
+class AdditiveAttention(nn.Module):
+    """Additive attention: scores w_v^T tanh(W_q q + W_k k).
+
+    Bahdanau, Cho, Bengio, 2015, appendix A.1.2.
+
+    Args:
+        num_hiddens: number h of hidden units.
+        dropout: probability of dropping an attention weight in training.
+        query_size, key_size: sizes of queries and keys. None: taken from
+            the first call.
+
+    After a call, `attention_weights` holds the weights (b, n, m) before
+    dropout and without gradient, or None where they were not wanted.
+    """
+
+    def __init__(
+        self,
+        num_hiddens: int,
+        dropout: float = 0.0,
+        query_size: int | None = None,
+        key_size: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        self.attention_weights: Tensor | None = None
+        self.W_q, self.W_k = (
+            nn.LazyLinear(num_hiddens, bias=False)
+            if size is None
+            else nn.Linear(size, num_hiddens, bias=False)
+            for size in (query_size, key_size)
+        )
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+
+    def forward(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        valid_lens: Tensor | list | None = None,
+        mask: Tensor | None = None,
+        need_weights: bool = True,
+    ) -> Tensor:
+        """Attend: (b, n, any size), (b, m, any size), (b, m, v) -> (b, n, v).
+
+        `valid_lens` and `mask` are those of masked_softmax.
+        """
+        check_sizes(queries, keys, values)
+        shape = (*queries.shape[:-1], keys.shape[-2])  # (b, n, m)
+        keep = attention_mask(shape, valid_lens, mask, queries.device)
+        keys, values = clear_padding(keep, keys, values)
+        q, k = self.W_q(queries), self.W_k(keys)  # (b, n, h), (b, m, h)
+        scores = additive_scores(q, k, self.w_v.weight[0])  # (b, n, m)
+        weights = masked_softmax(scores, mask=keep)
+        self.attention_weights = weights.detach() if need_weights else None
+        return self.dropout(weights) @ values  # (b, n, v)
