@@ -12,7 +12,6 @@ from bookbinder.execution import kernel_environment
 os.environ.update(kernel_environment())  # nbval's kernels inherit it
 ROOT = Path(__file__).resolve().parent.parent
 NO_GPU = "DEVICE=cuda was asked for, and torch sees no CUDA device on this machine"
-seconds: dict[str, float] = {}
 
 TINY = {
     "book.toml": """
@@ -52,23 +51,38 @@ TINY = {
 }
 
 
+def gpu_is_missing() -> bool:
+    return os.environ["D2L_DEVICE"].startswith("cuda") and not torch.cuda.is_available()
+
+
 def pytest_collection_modifyitems(items):
-    if os.environ["D2L_DEVICE"].startswith("cuda") and not torch.cuda.is_available():
+    if gpu_is_missing():
         for item in items:
             if item.path.suffix == ".ipynb":
                 item.add_marker(pytest.mark.skip(reason=NO_GPU))
 
 
-def pytest_runtest_logreport(report):
-    file = report.nodeid.split("::")[0]
-    if file.endswith(".ipynb"):
-        seconds[file] = seconds.get(file, 0.0) + report.duration
+def pytest_configure(config):
+    config.pluginmanager.register(NotebookTimes())  # a conftest's own hooks see tests/ only
 
 
-def pytest_terminal_summary(terminalreporter):
-    if seconds:
-        terminalreporter.section("seconds per notebook")
-        for file, duration in seconds.items():
+class NotebookTimes:
+    """Adds up the seconds of each notebook's cells and prints them at the end."""
+
+    def __init__(self):
+        self.seconds: dict[str, float] = {}
+
+    def pytest_runtest_logreport(self, report):
+        file = report.nodeid.split("::")[0]
+        if file.endswith(".ipynb"):
+            self.seconds[file] = self.seconds.get(file, 0.0) + report.duration
+
+    def pytest_terminal_summary(self, terminalreporter):
+        if self.seconds:
+            terminalreporter.section("seconds per notebook")
+        if gpu_is_missing():
+            terminalreporter.write_line(f"notebooks skipped: {NO_GPU}")
+        for file, duration in self.seconds.items():
             terminalreporter.write_line(f"{duration:7.1f}  {file}")
 
 

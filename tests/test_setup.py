@@ -55,5 +55,6 @@ def test_ci_and_workflows_call_make_targets_only():
 
 
 def test_make_alone_lists_every_command():
-    listing = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True).stdout
+    command = ["make", "--no-print-directory"]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
     assert [line.split()[0] for line in listing.splitlines()] == TARGETS
