@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import os
+import re
 from pathlib import Path
 
 import nbformat
@@ -12,6 +13,7 @@ from bookbinder.chapters import Chapter, tags_of
 from bookbinder.errors import BookError
 
 COMMAND = "make notebooks"
+ANSI = re.compile(r"\x1b\[[\d;]*m")
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"file_extension": ".py", "mimetype": "text/x-python", "name": "python"},
@@ -28,7 +30,14 @@ def published(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
         for output in cell.get("outputs", []):
             if "image/svg+xml" in output.get("data", {}):
                 output.metadata["image/svg+xml"] = {"alt": cell.metadata.get("alt", "")}
+            if output.output_type == "error":
+                output.traceback = without_files(output.traceback)
     return notebook
+
+
+def without_files(traceback: list[str]) -> list[str]:
+    """Return the entries of a traceback but those in files, whose paths are one machine's own."""
+    return [entry for entry in traceback if not ANSI.sub("", entry).startswith("File ")]
 
 
 def origin(file: str) -> str:

@@ -45,7 +45,8 @@ TINY = {
         # 1. Second
 
         ```python tags=["raises-exception"]
-        raise ValueError("on purpose")
+        import json
+        json.loads("on purpose")
         ```
     """,
 }

@@ -71,6 +71,14 @@ def test_a_bound_book_has_origin_lines_and_reproducible_metadata(bound):
     assert (bound / "tiny/torch.py").read_text().startswith("# Made from the #@save cells of book/")
 
 
+def test_a_traceback_shows_the_cell_and_the_error_and_no_paths(bound):
+    notebook = nbformat.read(bound / "notebooks/pytorch/01_second.ipynb", as_version=4)
+    traceback = "\n".join(notebook.cells[1].outputs[0].traceback)
+    assert "on purpose" in traceback
+    assert "JSONDecodeError" in traceback
+    assert "/" not in traceback
+
+
 def test_binding_again_changes_no_byte(bound):
     before = everything(bound)
     assert main(["bind"]) == 0
