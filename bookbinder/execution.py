@@ -80,13 +80,14 @@ def run_to_the_end(client: NotebookClient) -> None:
     into an AssertionError.
     """
     environment = os.environ | kernel_environment()
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        running = pool.submit(asyncio.run, client.async_execute(env=environment))
+    with asyncio.Runner() as runner, ThreadPoolExecutor(max_workers=1) as pool:
+        loop = runner.get_loop()
+        running = pool.submit(runner.run, client.async_execute(env=environment))
         try:
             running.result()
-        except KeyboardInterrupt:
-            if client.km is not None:
-                asyncio.run(client.km.shutdown_kernel(now=True))
+        except KeyboardInterrupt:  # cancelled, nbclient stops its kernel; the pool waits for that
+            for task in asyncio.all_tasks(loop):
+                loop.call_soon_threadsafe(task.cancel)
             raise
 
 

@@ -147,7 +147,8 @@ def test_an_output_that_differs_by_nature_is_kept(tiny):
 
 
 def test_ctrl_c_stops_with_one_line_and_leaves_whole_files(bound):
-    change(bound / "book/00_first.md", "double(21)", "import time; time.sleep(15)")
+    busy = "import pathlib, time; pathlib.Path('busy').touch(); time.sleep(60)"
+    change(bound / "book/00_first.md", "double(21)", busy)
     before = everything(bound / "notebooks")
     process = subprocess.Popen(
         [sys.executable, "-m", "bookbinder", "bind", "00_first"],
@@ -157,9 +158,12 @@ def test_ctrl_c_stops_with_one_line_and_leaves_whole_files(bound):
         text=True,
         start_new_session=True,
     )
-    time.sleep(4)  # the kernel sleeps by now
+    marker = bound / "notebooks/pytorch/busy"
+    while not marker.exists():
+        time.sleep(0.05)
+    marker.unlink()
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    _, error = process.communicate(timeout=10)
+    _, error = process.communicate(timeout=30)
     assert process.returncode == 130
     assert error.strip().splitlines()[-1].startswith("interrupted: every file is whole")
     assert "Traceback" not in error
