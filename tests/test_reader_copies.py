@@ -1,17 +1,25 @@
 """A reader's copies follow the book until the reader changes them."""
 
+import json
+
+import nbformat
 import pytest
 from conftest import write_files
+from nbformat.sign import NotebookNotary
 
 from bookbinder.__main__ import main
 from bookbinder.reader_copies import RECORD
 
 
+def notebook(text):
+    return nbformat.v4.new_notebook(metadata={"text": text})
+
+
 @pytest.fixture
-def book(tiny):
-    write_files(
-        tiny, {f"notebooks/pytorch/{n}.ipynb": f"{n} v1" for n in ("00_first", "01_second")}
-    )
+def book(tiny, monkeypatch):
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tiny / "jupyter"))
+    for name in ("00_first", "01_second"):
+        publish(tiny, "v1", name)
     return tiny
 
 
@@ -19,12 +27,25 @@ def bring():
     assert main(["copies", "mine"]) == 0
 
 
-def publish(book, version):
-    write_files(book, {"notebooks/pytorch/00_first.ipynb": f"00_first {version}"})
+def publish(book, version, name="00_first"):
+    text = nbformat.writes(notebook(f"{name} {version}"))
+    write_files(book, {f"notebooks/pytorch/{name}.ipynb": text})
 
 
 def copies(book):
-    return {p.name: p.read_text() for p in (book / "mine").iterdir() if p.name != RECORD}
+    return {p.name: text_of(p) for p in (book / "mine").iterdir() if p.name != RECORD}
+
+
+def text_of(path):
+    text = path.read_text()
+    return json.loads(text)["metadata"]["text"] if text.startswith("{") else text
+
+
+def is_trusted(version):
+    notary = NotebookNotary()
+    trusted = notary.check_signature(notebook(version))
+    notary.store.close()
+    return trusted
 
 
 def test_the_first_time_everything_is_brought(book):
@@ -94,3 +115,23 @@ def test_a_broken_record_is_named(book, capsys):
 def test_missing_notebooks_are_named(tiny, capsys):
     assert main(["copies", "mine"]) == 1
     assert "run `make notebooks` first" in capsys.readouterr().err
+
+
+def test_what_the_book_brings_is_trusted_and_what_the_reader_writes_is_not(book):
+    assert not is_trusted("00_first v1")
+    bring()
+    assert is_trusted("00_first v1")
+    assert is_trusted("01_second v1")
+    write_files(book, {"mine/00_first.ipynb": nbformat.writes(notebook("mine"))})
+    publish(book, "v2")
+    bring()
+    assert is_trusted("00_first v2")
+    assert not is_trusted("mine")
+
+
+def test_copies_are_brought_where_nothing_can_be_signed(book, monkeypatch, capsys):
+    write_files(book, {"file": ""})
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(book / "file/no folder"))
+    bring()
+    assert copies(book)["00_first.ipynb"] == "00_first v1"
+    assert "the copies are not signed" in capsys.readouterr().out
