@@ -13,15 +13,16 @@ from d2l_attention.practice.arrays import as_array, dtype_of, kind_of
 
 MOST_BYTES = 60_000
 MOST_SLIDERS = 3
-STYLE = Path(__file__).with_name("explorer.css").read_text(encoding="utf-8").strip()
-SCRIPT = (
-    Path(__file__)
-    .with_name("explorer.js")
+HERE = Path(__file__).parent
+STYLE = (HERE / "explorer.css").read_text(encoding="utf-8").strip()
+SCRIPT = "\n".join(
+    line.strip()
+    for line in (HERE / "explorer.js")
     .read_text(encoding="utf-8")
-    .strip()
     .replace("BLUES", drawing.BLUES)
     .replace("BOTTOM", str(drawing.BOTTOM))
     .replace("TOP", str(drawing.TOP))
+    .splitlines()
 )
 
 Parts = dict[str, np.ndarray | str]  # what one frame shows: name -> numbers or words
