@@ -50,7 +50,7 @@ def test_the_still_picture_is_the_start_frame():
 def test_curves_are_a_picture_with_a_text_for_those_who_cannot_see_it():
     html = examples.curves().html
     (source,) = re.findall(r'<img alt="A kernel &amp; its width." src="data:[^,]*,([^"]*)"', html)
-    svg = ElementTree.fromstring(unquote(source))
+    svg = ElementTree.fromstring(unquote(unescape(source)))  # as a browser reads it
     assert svg.get("role") == "img"
     assert svg[0].text == "A kernel & its width."
     assert len(svg.findall("{*}path[@class='c']")) == 2

@@ -202,7 +202,7 @@ def complaint(error: BaseException) -> str:
     with contextlib.suppress(Exception):  # a message that cannot be made is none
         text += f": {str(error).strip().splitlines()[0][:200]}" if str(error).strip() else ""
     own = frames_of(error)
-    return text + (f" (line {own[-1].lineno}: {own[-1].line})" if own else "")
+    return text + (f" (line {own[-1].lineno}: {own[-1].line[:80]})" if own else "")
 
 
 def pictured(trial: Trial, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
@@ -270,7 +270,8 @@ def tables(result: Result) -> str:
         for matrix, title, marks in ((target, titles[0], None), (answer, titles[1], wrong))
     )
     note = f"<p>{escape(note)}</p>" if note else ""
-    return f'{note}<div style="display:flex;flex-wrap:wrap;gap:4px 28px">{pair}</div>\n'
+    style = "display:flex;flex-wrap:wrap;align-items:flex-start;gap:4px 28px"
+    return f'{note}<div style="{style}">{pair}</div>\n'
 
 
 shown_hints: dict[str, int] = {}

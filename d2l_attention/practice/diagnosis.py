@@ -189,8 +189,12 @@ def some_differ(trials, trial, tolerance):
     where = f" at {list(at)}" if at else ""
     return (
         f"{off.sum()} of {off.size} numbers differ; the first{where} should be "
-        f"{trial.target[at]:.4f} and is {trial.answer[at]:.4f}."
+        f"{short(trial.target[at])} and is {short(trial.answer[at])}."
     )
+
+
+def short(value: float) -> str:
+    return f"{value:.4f}" if value % 1 else f"{value:.0f}"
 
 
 WHEN_RIGHT = {

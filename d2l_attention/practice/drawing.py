@@ -41,7 +41,7 @@ def color(value: float, low: float = 0.0, high: float = 1.0) -> tuple[str, str]:
     step = min(int(place), 7)
     below, above = (bytes.fromhex(stop) for stop in BLUES.split()[step : step + 2])
     mixed = (int(a + (b - a) * (place - step) + 0.5) for a, b in zip(below, above, strict=True))
-    return "#" + bytes(mixed).hex(), "#ffffff" if place > 4.4 else "#1a1a1a"
+    return "#" + bytes(mixed).hex(), "#ffffff" if place > 5.4 else "#1a1a1a"
 
 
 def table(
@@ -141,7 +141,8 @@ def curves(
             f'<path class="c" d="{path(across, y, limits)}" fill="none" stroke-width="2" '
             f'stroke="{SERIES[i % 5]}" stroke-dasharray="{DASHES[i % 5]}"/>'
         )
-    source = quote("".join(svg) + "</svg>", safe=" =:/(),.'+-;")
+    text = "".join([*svg, "</svg>"]).replace('"', "'")  # which a URL need not escape
+    source = quote(text, safe=" =:/(),.'+-;")
     return f'<img alt="{escape(alt)}" src="data:image/svg+xml,{source}">'
 
 

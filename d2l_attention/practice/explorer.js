@@ -12,7 +12,7 @@
     const i = Math.min(Math.floor(at), 7);
     const mix = blues[i].map((a, k) => Math.floor(a + (blues[i + 1][k] - a) * (at - i) + 0.5));
     cell.style.backgroundColor = v === null ? "#bdbdbd" : `rgb(${mix})`;
-    cell.style.color = at > 4.4 ? "#ffffff" : "#1a1a1a";
+    cell.style.color = at > 5.4 ? "#ffffff" : "#1a1a1a";
   };
   const draw = (curve, ys) => {
     const svg = curve.ownerSVGElement;
@@ -31,7 +31,8 @@
     const sliders = JSON.parse(root.dataset.sliders);
     const still = root.querySelector(".still");
     for (const img of root.querySelectorAll("img")) {
-      img.insertAdjacentHTML("afterend", decodeURIComponent(img.src.slice(img.src.indexOf(",") + 1)));
+      const source = img.getAttribute("src");
+      img.insertAdjacentHTML("afterend", decodeURIComponent(source.slice(source.indexOf(",") + 1)));
       img.nextElementSibling.removeAttribute("color");
       img.remove();
     }
