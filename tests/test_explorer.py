@@ -102,6 +102,10 @@ def test_values_that_are_not_finite_are_shown_and_survive():
 
     html = explore(odd, **WORDS, value=[0.0, 1.0]).html
     assert cells(html) == ["nan", "inf", "-inf", "0.0000"]
+    words = explore(lambda a: {"is": "NaN", "or": a}, **WORDS, a=[1, 2_000_000])
+    assert cells(words.html) == ["NaN", "1"]
+    assert attribute(words.html, "data-frames")[1] == ["NaN", 2_000_000]
+    assert repr(words).splitlines()[1:] == ["is: NaN", "or: 1"]
     assert attribute(html, "data-frames")[0] == [None, float("inf"), float("-inf"), 0]
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -248,7 +249,7 @@ def number_table(frames: list[Parts], first: int, names: list[str]) -> str:
 def compose(picture, question, caption, still, frames, sliders) -> str:
     """Return the HTML of an explorer: a still picture, all frames, and the script that moves it."""
     data = json.dumps([flat(parts) for parts in frames], separators=(",", ":"))
-    data = data.replace("-Infinity", "-1e999").replace("Infinity", "1e999").replace("NaN", "null")
+    data = re.sub(r"(?<=[\[,-])Infinity(?=[,\]])", "1e999", data)  # JSON has no infinity
     controls = json.dumps(sliders, separators=(",", ":"), ensure_ascii=False)
     cells = sum(np.size(p) for p in frames[0].values() if np.ndim(p) != 1)
     live = ' aria-live="polite"' if cells <= 24 else ""  # more would be read out for too long
@@ -282,17 +283,19 @@ def flat(parts: Parts) -> list:
 
 
 def plain_numbers(part: np.ndarray) -> list:
-    """Return whole numbers without a decimal point: it saves a fifth of the bytes."""
-    values = part.ravel().tolist()
-    return [int(v) if np.isfinite(v) and v == int(v) else v for v in values]
+    """Return numbers for JSON: NaN as None, whole ones without a decimal point."""
+    values = [None if np.isnan(v) else v for v in part.ravel().tolist()]
+    return [int(v) if v is not None and v % 1 == 0 else v for v in values]
 
 
 def plain(parts: Parts, caption: str, still: str) -> str:
     """Return the first picture as text."""
     lines = [f"{caption} (sliders at {still})"]
     for name, part in parts.items():
-        if isinstance(part, str) or part.ndim == 0:
-            lines.append(f"{name}: {part if isinstance(part, str) else f'{part:g}'}")
+        if isinstance(part, str):
+            lines.append(f"{name}: {part}")
+        elif part.ndim == 0:
+            lines.append(f"{name}: {drawing.number_text(float(part), digits_of([parts], name))}")
         elif part.ndim == 1:
             lines.append(f"{name}: from {part[0]:.4f} to {part[-1]:.4f}")
         else:
