@@ -24,6 +24,9 @@ test: setup   ## check everything; with DEVICE=cuda, run the notebooks on the GP
 notebooks: setup  ## bind and execute the book again: notebooks/ and d2l_attention/
 	@$(RUN) bookbinder bind $(CHAPTERS)
 
+worksheets: setup ## bind the students' edition, without solutions; ARGS=--solutions-only, the teachers'
+	@$(RUN) bookbinder worksheets $(ARGS)
+
 setup: $(VENV)/ready  ## set up .venv with the pinned packages
 
 $(VENV)/ready: pyproject.toml constraints.txt
@@ -40,4 +43,4 @@ test-newest:  ## run the notebooks for errors only, with the newest packages (PY
 clean:        ## remove what make set up; your copies of the notebooks stay
 	rm -rf .venv .venv-newest _build
 
-.PHONY: help lab test notebooks setup test-newest clean
+.PHONY: help lab test notebooks worksheets setup test-newest clean

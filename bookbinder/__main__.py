@@ -8,6 +8,7 @@ from bookbinder.binding import bind_module, bind_notebook, read_edition_chapters
 from bookbinder.description import Book, guess, read_book
 from bookbinder.errors import BookError
 from bookbinder.reader_copies import bring_copies
+from bookbinder.worksheets import bind_worksheets
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -32,6 +33,13 @@ def parser() -> argparse.ArgumentParser:
     copies = commands.add_parser("copies", help="bring notebooks to a folder to work in")
     copies.add_argument("folder", type=Path)
     copies.set_defaults(action=lambda book, options: bring_copies(book, options.folder))
+    worksheets = commands.add_parser("worksheets", help="bind the edition without solutions")
+    worksheets.add_argument(
+        "--solutions-only", action="store_true", help="bind tasks and solutions, for teachers"
+    )
+    worksheets.set_defaults(
+        action=lambda book, options: bind_worksheets(book, options.solutions_only)
+    )
     return top
 
 

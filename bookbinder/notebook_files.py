@@ -21,12 +21,14 @@ METADATA = {
 
 
 def published(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
-    """Return the executed notebook as readers get it: origin, reproducible metadata, alt texts."""
+    """Return the executed notebook as readers get it: origin, metadata, alt texts, folded code."""
     notebook = copy.deepcopy(executed)
     notebook.metadata = nbformat.from_dict(METADATA)
     first = notebook.cells[0]
     first.source = f"{origin(chapter.file)}\n{first.source}"
     for cell in notebook.cells:
+        if cell.cell_type == "code" and "solution" in tags_of(cell):
+            cell.metadata["jupyter"] = {"source_hidden": True}
         for output in cell.get("outputs", []):
             if "image/svg+xml" in output.get("data", {}):
                 output.metadata["image/svg+xml"] = {"alt": cell.metadata.get("alt", "")}
@@ -35,6 +37,7 @@ def published(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
     return notebook
 
 
+<<<<<<< HEAD
 def without_files(traceback: list[str]) -> list[str]:
     """Return the entries of a traceback but those in files, whose paths are one machine's own."""
     return [entry for entry in traceback if not ANSI.sub("", entry).startswith("File ")]
@@ -42,6 +45,10 @@ def without_files(traceback: list[str]) -> list[str]:
 
 def origin(file: str) -> str:
     return f"<!-- Made from {file} by `{COMMAND}`: change that file, not this one. -->"
+=======
+def origin(file: str, command: str = COMMAND) -> str:
+    return f"<!-- Made from {file} by `{command}`: change that file, not this one. -->"
+>>>>>>> issue4
 
 
 def unexecuted(notebook: NotebookNode) -> NotebookNode:

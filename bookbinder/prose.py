@@ -95,7 +95,7 @@ class Page:
             for output in above.get("outputs", []):
                 data = output.get("data", {})
                 texts += [output.get("text", ""), output.get("evalue", "")]
-                texts += [data.get("text/plain", ""), data.get("text/html", "")]
+                texts += [data.get("text/plain", ""), seen_in_html(data.get("text/html", ""))]
         return [float(n) for text in texts for n in SHOWN.findall(text)]
 
     def given(self) -> list[float]:
@@ -220,6 +220,12 @@ def number_problems(page: Page) -> list[str]:
             if not agrees(number, page.shown_above(line.cell)) and not agrees(number, given):
                 found.append(f"{line.where}: no output above shows {number}: {line.text[:60]!r}")
     return found
+
+
+def seen_in_html(html: str) -> str:
+    """Return the text of an output in HTML, with all frames of an explorer, without its styles."""
+    frames = " ".join(re.findall(r'data-(?:frames|sliders)="([^"]*)"', html))
+    return re.sub(r"<(style|script)>.*?</\1>|<[^>]*>", " ", html, flags=re.DOTALL) + frames
 
 
 def agrees(number: str, shown: list[float]) -> bool:

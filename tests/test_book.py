@@ -1,5 +1,6 @@
 """The book itself: generated files match their source, and its text is right."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from bookbinder.description import read_book
 from bookbinder.execution import cell_message, output_problems
 from bookbinder.notebook_files import read_notebook
 from bookbinder.prose import MINUTES, Page, problems
+from bookbinder.worksheets import students
 
 BOOK = read_book(ROOT)
 EDITIONS = [pytest.param(e, id=f"{e.framework}-{e.language}") for e in BOOK.editions]
@@ -70,6 +72,25 @@ def test_cells_are_formatted_to_79_columns(edition, tmp_path):
         if len(line) > 79
     ]
     assert not long, listed(long)
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_no_worksheet_shows_a_solution(edition):
+    for page in pages(edition):
+        students(page.chapter, page.executed)  # raises where one does
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_chapters_check_the_exercises_that_are_declared_for_them(edition):
+    for page in pages(edition):
+        module = f"d2l_attention/practice/chapter_{page.number:02}.py"
+        declared = set()
+        if (ROOT / module).exists():
+            exercises = importlib.import_module(module.removesuffix(".py").replace("/", "."))
+            declared = {exercise.number for exercise in exercises.EXERCISES}
+        cells = [c.source for c in page.chapter.notebook.cells if c.cell_type == "code"]
+        checked = set(re.findall(r'check\(\s*"(\d+\.\d+)"', "\n".join(cells)))
+        assert checked == declared, page.name
 
 
 def test_the_readme_lists_every_chapter_with_its_title_and_minutes():

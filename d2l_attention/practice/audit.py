@@ -1,0 +1,79 @@
+"""Look for what is wrong with an exercise itself: tests call this for every chapter."""
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+
+from d2l_attention.practice.arrays import (
+    as_array,
+    current_framework,
+    in_framework,
+    single_precision,
+)
+from d2l_attention.practice.checking import examine
+from d2l_attention.practice.diagnosis import same
+from d2l_attention.practice.exercises import Exercise
+
+
+def audit(exercise: Exercise, framework: str | None = None) -> list[str]:
+    """Return what a wrong answer could slip through, one line each.
+
+    Inputs are odd, different and several; the right answer passes and an empty one is not
+    attempted; every named mistake is found and named, and looks like no other.
+    """
+    framework = framework or current_framework()
+    found = [f"an input of shape {s}: sizes should differ" for s in square_shapes(exercise)]
+    if exercise.inputs is not None and len(exercise.cases()) < 2:
+        found.append("there is one input only: a fixed answer would pass")
+    if not exercise.hints:
+        found.append("there is no hint")
+    for empty in (None, ..., lambda *inputs: None):
+        if examine(exercise, empty, framework).status != "not attempted":
+            found.append(f"{empty} counts as an attempt")
+    wrong = {m.name: m.wrong for m in exercise.mistakes if m.wrong is not None}
+    outputs = {name: results(exercise, function) for name, function in wrong.items()}
+    outputs["the reference"] = results(exercise, exercise.reference)
+    for a, b in itertools.combinations(outputs, 2):
+        if all(same(x, y, exercise.tolerance) for x, y in zip(outputs[a], outputs[b], strict=True)):
+            found.append(f"{a!r} and {b!r} give the same numbers on all inputs")
+    right = outputs["the reference"]
+    found += [
+        "a target holds one number many times" for t in right if t.size > 1 and np.ptp(t) == 0
+    ]
+    if exercise.call is None:
+        for name, function in {"": exercise.reference, **wrong}.items():
+            answer = as_answer(function, framework) if callable(function) else function
+            result = examine(exercise, answer, framework)
+            if (result.mistake or "") != name:
+                found.append(f"{name or 'the reference'!r} is taken for {result.mistake!r}")
+    return found
+
+
+def square_shapes(exercise: Exercise) -> list[tuple]:
+    shapes = {np.shape(x) for case in exercise.cases() for x in case if np.ndim(x) > 1}
+    sizes = {s: [n for n in s if n > 1] for s in shapes}
+    return [] if exercise.square else [s for s, n in sizes.items() if len(set(n)) < len(n)]
+
+
+def results(exercise: Exercise, function: object) -> list[np.ndarray]:
+    with np.errstate(all="ignore"):
+        return [
+            as_array(function(*map(np.copy, case)) if callable(function) else function)
+            for case in exercise.cases()
+        ]
+
+
+def as_answer(function: Callable, framework: str) -> Callable:
+    """Return a function of NumPy arrays as one of the framework's, as a reader would write it."""
+
+    def answer(*inputs):
+        with np.errstate(all="ignore"):
+            result = function(*map(as_numpy, inputs))
+        return in_framework(single_precision(np.asarray(result)), framework)
+
+    return answer
+
+
+def as_numpy(value: object) -> object:
+    return np.array(value.tolist()) if hasattr(value, "tolist") else value

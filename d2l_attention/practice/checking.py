@@ -1,0 +1,288 @@
+"""Check an answer: show target and answer side by side, then say what is right or wrong."""
+
+import contextlib
+import inspect
+import sys
+import sysconfig
+import traceback
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from d2l_attention.practice import drawing
+from d2l_attention.practice.arrays import (
+    as_array,
+    copied,
+    current_framework,
+    dtype_of,
+    in_framework,
+    kind_of,
+)
+from d2l_attention.practice.diagnosis import Trial, diagnose
+from d2l_attention.practice.exercises import Exercise, find
+from d2l_attention.practice.explorer import STYLE
+
+CELL_STYLE = "".join(line for line in STYLE.splitlines() if line.startswith("table"))
+NOT_THEIRS = (str(Path(__file__).parent.parent), *map(sysconfig.get_path, ("stdlib", "purelib")))
+COLORS = {"passed": "#2da44e", "wrong": "#d1242f", "error": "#d1242f", "not attempted": "#8c959f"}
+MOST_SHOWN = 8  # rows and columns
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a check found; `check` has shown it already, so it shows nothing itself."""
+
+    number: str
+    status: str  # "passed", "wrong", "error" or "not attempted"
+    message: str
+    mistake: str | None = None
+    trial: Trial | None = None
+    tolerance: float = 1e-4
+
+    @property
+    def passed(self) -> bool:
+        return self.status == "passed"
+
+    def _ipython_display_(self) -> None:
+        pass
+
+    def text(self) -> str:
+        return "\n".join([*side_by_side(self), f"{self.number} {self.status}. {self.message}"])
+
+    def html(self) -> str:
+        verdict = (
+            f'<p style="border-left:4px solid {COLORS[self.status]};padding-left:10px;'
+            f'margin:6px 0"><b>{self.number} {self.status}.</b> {escape(self.message)}</p>'
+        )
+        return f"<style>{CELL_STYLE}</style>\n{tables(self)}{verdict}"
+
+
+def check(number: str | Exercise, answer: object, *, framework: str | None = None) -> Result:
+    """Show target and answer of an exercise side by side, and name the mistake if there is one.
+
+    Args:
+        number: Of the exercise, "4.1".
+        answer: The function, class or value that the exercise asks for.
+        framework: Whose arrays the answer gets; by default that of the edition.
+    """
+    exercise = number if isinstance(number, Exercise) else find(number)
+    result = examine(exercise, answer, framework or current_framework())
+    show(result.text(), result.html())
+    return result
+
+
+def show(text: str, html: str) -> None:
+    """Display in a notebook, print anywhere else."""
+    if "IPython" in sys.modules and sys.modules["IPython"].get_ipython():
+        from IPython.display import display
+
+        display({"text/plain": text, "text/html": html}, raw=True)
+    else:
+        print(text)
+
+
+def examine(exercise: Exercise, answer: object, framework: str) -> Result:
+    """Return what is right or wrong with an answer, whatever it is and does."""
+
+    def result(status: str, message: str, mistake: str | None = None, trial: Trial | None = None):
+        return Result(exercise.number, status, message, mistake, trial, exercise.tolerance)
+
+    help_ = f' hint("{exercise.number}") gives a first step.' if exercise.hints else ""
+    missing = result("not attempted", f"Write your answer, then check it again.{help_}")
+    if answer is None or answer is Ellipsis:
+        return missing
+    if misfit := wrong_call(exercise, answer):
+        return result("error", misfit, "wrong arguments")
+    trials = []
+    for inputs in exercise.cases():
+        given = [in_framework(x, framework) for x in inputs]
+        try:
+            returned = exercise.call(answer, *given) if exercise.call else called(answer, given)
+        except (Exception, SystemExit) as error:
+            if isinstance(error, NotImplementedError) and not trials and raised_by_them(error):
+                return missing
+            return result("error", complaint(error), "exception")
+        if returned is None or returned is Ellipsis:
+            if is_stub(answer):
+                return missing
+            say = f"Your code returns {returned}. Is a `return` missing?"
+            return result("wrong", say, "nothing returned")
+        try:
+            trials.append(tried(exercise, inputs, given, returned))
+        except TypeError as error:
+            return result("wrong", f"Your code returns {error}.", "not an array")
+    if (found := diagnose(exercise, trials)) is None:
+        inputs = f" on {len(trials)} inputs" if len(trials) > 1 else ""
+        return result("passed", f"Your answer is right{inputs}.", None, trials[0])
+    wrong = [t for t in trials if not t.right(exercise.tolerance)]
+    also = " It also writes into its argument." if wrong and any(t.changed for t in trials) else ""
+    return result("wrong", found[1] + also, found[0], (wrong or trials)[0])
+
+
+def called(answer: object, given: list) -> object:
+    """Return what an answer gives: a function is called; a value, asked for, is itself."""
+    return answer(*given) if given else answer
+
+
+def wrong_call(exercise: Exercise, answer: object) -> str | None:
+    """Say why an answer cannot be called as the task says, before it is."""
+    if exercise.inputs is None:
+        return None
+    wanted = ", ".join(inspect.signature(exercise.reference).parameters)
+    if not callable(answer):
+        return f"The answer is to be a function of ({wanted}), not of type {kind_name(answer)}."
+    if exercise.call is None:
+        with contextlib.suppress(ValueError):  # some built-in functions do not say
+            signature = inspect.signature(answer)
+            try:
+                signature.bind(*exercise.cases()[0])
+            except TypeError:
+                return f"Your function takes {signature}, and the task calls it with ({wanted})."
+    return None
+
+
+def kind_name(value: object) -> str:
+    return type(value).__name__
+
+
+def is_stub(answer: object) -> bool:
+    """Say whether a function does nothing yet: it uses no name and keeps no value."""
+    code = getattr(answer, "__code__", None)
+    if code is None:
+        return True
+    stars = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    arguments = code.co_argcount + code.co_kwonlyargcount + stars
+    return not code.co_names and code.co_nlocals == arguments
+
+
+def tried(exercise: Exercise, inputs: tuple, given: list, returned: object) -> Trial:
+    """Return the right answer and the given one as arrays, to be compared."""
+    with np.errstate(all="ignore"):
+        target = exercise.reference
+        if exercise.inputs is not None:
+            target = target(*map(copied, inputs))
+    dtypes = [dtype_of(x) for x in given if hasattr(x, "dtype")]
+    floats = [dtype for dtype in dtypes if kind_of(dtype) == "floating point"]
+    names = list(inspect.signature(exercise.reference).parameters) if inputs else []
+    return Trial(
+        inputs=inputs,
+        target=as_array(target),
+        target_kind=kind_of(dtype_of(target)),
+        answer=as_array(returned),
+        answer_dtype=dtype_of(returned),
+        wanted_dtype=floats[0] if floats and exercise.keeps_dtype else None,
+        changed=tuple(n for n, x, y in zip(names, inputs, given, strict=True) if changed(x, y)),
+        is_list=isinstance(returned, list | tuple) and exercise.inputs is not None,
+    )
+
+
+def changed(before: object, after: object) -> bool:
+    return isinstance(before, np.ndarray) and not np.array_equal(
+        as_array(before), as_array(after), equal_nan=True
+    )
+
+
+def frames_of(error: BaseException) -> list[traceback.FrameSummary]:
+    """Return the lines of a traceback that are the reader's own."""
+    lines = traceback.extract_tb(error.__traceback__)
+    return [line for line in lines if not line.filename.startswith(NOT_THEIRS)]
+
+
+def raised_by_them(error: BaseException) -> bool:
+    """Say whether the reader's own line raises, and not something that it calls."""
+    own = frames_of(error)
+    return bool(own) and own[-1] == traceback.extract_tb(error.__traceback__)[-1]
+
+
+def complaint(error: BaseException) -> str:
+    """Return an exception of the reader's code in one line, with their line."""
+    text = f"Your code raises {kind_name(error)}"
+    with contextlib.suppress(Exception):  # a message that cannot be made is none
+        text += f": {str(error).strip().splitlines()[0][:200]}" if str(error).strip() else ""
+    own = frames_of(error)
+    return text + (f" (line {own[-1].lineno}: {own[-1].line[:80]})" if own else "")
+
+
+def pictured(trial: Trial, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
+    """Return target, answer and where the answer is wrong as matrices, and which part they are."""
+    target, answer, note = trial.target, trial.answer, ""
+    fits = answer.shape == target.shape
+    wrong = ~np.isclose(answer, target, tolerance, tolerance, equal_nan=True) if fits else None
+    if fits and target.ndim > 2:
+        first = np.argwhere(wrong)[0] if wrong.any() else np.zeros(target.ndim, int)
+        at = tuple(int(i) for i in first[:-2])
+        note = f"part {list(at)} of shape {target.shape}"
+        target, answer, wrong = target[at], answer[at], wrong[at]
+    target, answer = as_matrix(target), as_matrix(answer)
+    wrong = as_matrix(wrong) if fits else np.zeros(answer.shape, bool)
+    return target, answer, wrong, note
+
+
+def as_matrix(array: np.ndarray) -> np.ndarray:
+    """Return the first matrix of an array, cut to a size that can be read."""
+    array = array[None, None] if array.ndim == 0 else np.atleast_2d(array)
+    while array.ndim > 2:
+        array = array[0] if len(array) else array.reshape(0, array.shape[-1])
+    return array[:MOST_SHOWN, :MOST_SHOWN]
+
+
+def headings(trial: Trial) -> tuple[str, str]:
+    if trial.target.shape == trial.answer.shape:
+        return "target", "your answer"
+    return f"target, shape {trial.target.shape}", f"your answer, shape {trial.answer.shape}"
+
+
+def digits_of(trial: Trial) -> int:
+    """Return 0 where target and answer are whole numbers."""
+    whole = all(np.array_equal(a, np.round(a)) for a in (trial.target, trial.answer))
+    return 0 if whole and trial.target_kind != "floating point" else drawing.DIGITS
+
+
+def side_by_side(result: Result) -> list[str]:
+    """Return target and answer as lines of text; a star marks what is wrong."""
+    if result.trial is None:
+        return []
+    target, answer, wrong, note = pictured(result.trial, result.tolerance)
+    titles = headings(result.trial)
+    digits = digits_of(result.trial)
+    left = [titles[0], *drawing.text_rows(target, digits=digits)]
+    right = [titles[1], *drawing.text_rows(answer, wrong, digits=digits)]
+    width = max(map(len, left)) + 4
+    left += [""] * (len(right) - len(left))
+    right += [""] * (len(left) - len(right))
+    lines = [f"{a:{width}}{b}".rstrip() for a, b in zip(left, right, strict=True)]
+    return [*([note] if note else []), *lines]
+
+
+def tables(result: Result) -> str:
+    """Return target and answer as two tables; a red outline marks what is wrong."""
+    if result.trial is None:
+        return ""
+    target, answer, wrong, note = pictured(result.trial, result.tolerance)
+    weights = ((target >= 0) & (target <= 1)).all() and target.size > 1
+    scale = (0.0, 1.0) if weights else None
+    digits = digits_of(result.trial)
+    titles = headings(result.trial)
+    pair = "\n".join(
+        drawing.table(matrix, title=title, digits=digits, scale=scale, marked=marks)
+        for matrix, title, marks in ((target, titles[0], None), (answer, titles[1], wrong))
+    )
+    note = f"<p>{escape(note)}</p>" if note else ""
+    style = "display:flex;flex-wrap:wrap;align-items:flex-start;gap:4px 28px"
+    return f'{note}<div style="{style}">{pair}</div>\n'
+
+
+shown_hints: dict[str, int] = {}
+
+
+def hint(number: str) -> None:
+    """Print the next hint of an exercise: one step more at each call."""
+    hints = find(number).hints
+    at = shown_hints.get(str(number), 0)
+    shown_hints[str(number)] = at + 1
+    if at < len(hints):
+        print(f"Hint {at + 1} of {len(hints)}: {hints[at]}")
+    else:
+        print(f"There is no further hint for {number}: look at the solution, then try again.")

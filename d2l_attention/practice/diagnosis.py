@@ -1,0 +1,214 @@
+"""Say what is wrong with an answer: an author's named mistakes first, then those of every task."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from d2l_attention.practice.arrays import as_array, copied, kind_of
+from d2l_attention.practice.exercises import Exercise
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One input, the right answer and the given one."""
+
+    inputs: tuple
+    target: np.ndarray
+    target_kind: str
+    answer: np.ndarray
+    answer_dtype: str
+    wanted_dtype: str | None = None
+    changed: tuple[str, ...] = ()  # inputs that the answer wrote into
+    is_list: bool = False
+
+    def right(self, tolerance: float) -> bool:
+        return same(self.answer, self.target, tolerance)
+
+
+def same(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
+    return a.shape == b.shape and np.allclose(a, b, tolerance, tolerance, equal_nan=True)
+
+
+@np.errstate(all="ignore")
+def diagnose(exercise: Exercise, trials: list[Trial]) -> tuple[str, str] | None:
+    """Return the name of the mistake and what to say about it; None if there is none."""
+    tolerance = exercise.tolerance
+    wrong = [trial for trial in trials if not trial.right(tolerance)]
+    if not wrong:
+        return next(found(WHEN_RIGHT, trials, trials[0], tolerance), None)
+    for mistake in exercise.mistakes:
+        made = mistake.wrong is not None and all(
+            same(t.answer, expected(mistake.wrong, t), tolerance) for t in trials
+        )
+        if made or (mistake.when and all(holds(mistake.when, t) for t in wrong)):
+            return mistake.name, mistake.say
+    return next(found(WHEN_WRONG, trials, wrong[0], tolerance))
+
+
+def holds(when: Callable[..., bool], trial: Trial) -> bool:
+    """Ask an author's question about an answer of any shape; one that cannot be asked is no."""
+    try:
+        return bool(when(trial.answer, trial.target, *trial.inputs))
+    except (ValueError, IndexError):
+        return False
+
+
+def expected(function: object, trial: Trial) -> np.ndarray:
+    """Return what a wrong (or right) function gives; it may overflow and divide by zero."""
+    if not callable(function):
+        return as_array(function)
+    return as_array(function(*map(copied, trial.inputs)))
+
+
+def found(kinds: dict[str, Callable], trials, trial, tolerance) -> Iterator[tuple[str, str]]:
+    for name, look in kinds.items():
+        if message := look(trials, trial, tolerance):
+            yield name, message
+
+
+def in_place(trials, trial, tolerance):
+    if any(t.changed for t in trials):
+        names = " and ".join(next(t.changed for t in trials if t.changed))
+        return (
+            f"The numbers are right, but your code writes into its argument {names}: whoever "
+            "calls it finds other numbers there afterwards. Make a new tensor."
+        )
+
+
+def wrong_kind(trials, trial, tolerance):
+    kind = kind_of(trial.answer_dtype)
+    if trial.target_kind != kind and trial.target.ndim:
+        return f"The answer must be {trial.target_kind}, and yours is {trial.answer_dtype}."
+    if trial.wanted_dtype not in (None, trial.answer_dtype):
+        return (
+            f"The numbers are right, but the data type changes: the input is "
+            f"{trial.wanted_dtype} and your answer {trial.answer_dtype}."
+        )
+
+
+def a_list(trials, trial, tolerance):
+    if trial.is_list and trial.target.ndim:
+        return "The numbers are right, but in a list: return an array, which has a shape."
+
+
+def wrong_shape(trials, trial, tolerance):
+    answer, target = trial.answer, trial.target
+    if answer.shape == target.shape:
+        return None
+    text = f"The answer must have shape {target.shape}, and yours has {answer.shape}."
+    if answer.ndim == target.ndim and same(
+        answer.swapaxes(-1, -2) if answer.ndim > 1 else answer, target, tolerance
+    ):
+        return f"{text} It is transposed: the last two axes are swapped."
+    if same(answer.squeeze(), target.squeeze(), tolerance):
+        return f"{text} The numbers are right; an axis of size 1 is missing or too many."
+    if answer.size > target.size:
+        text += (
+            " It is larger than it should be, and no error has stopped you: two arrays were "
+            "broadcast whose axes do not mean the same. Compare the shapes of what you combine."
+        )
+    return text
+
+
+def not_finite(trials, trial, tolerance):
+    if not (~np.isfinite(trial.answer) & np.isfinite(trial.target)).any():
+        return None
+    what = "NaN" if np.isnan(trial.answer).any() else "infinite"
+    return (
+        f"Some numbers are {what}. Look for 0/0, for inf - inf, for 0 times inf or the log "
+        "of 0: rows where nothing is left, or exponentials that overflow."
+    )
+
+
+def hard_coded(trials, trial, tolerance):
+    first = trials[0]
+    repeated = all(same(t.answer, first.answer, tolerance) for t in trials[1:])
+    if len(trials) > 1 and repeated and np.isfinite(first.answer).all():
+        return "Your code gives the same numbers for every input: compute them from the arguments."
+    if first.right(tolerance):
+        shapes = ", ".join(str(np.shape(x)) for x in trial.inputs)
+        return (
+            "It is right on the first input and wrong on another one, shown here "
+            f"(shapes {shapes}). Does your code rely on a size or value of the first?"
+        )
+
+
+def not_normalized(trials, trial, tolerance):
+    if trial.target.ndim < 1 or trial.target.size < 2:
+        return None
+    wanted, got = trial.target.sum(-1), trial.answer.sum(-1)
+    if (
+        (trial.target >= 0).all()
+        and np.allclose(wanted * (1 - wanted), 0, atol=1e-6)
+        and wanted.any()
+        and not np.allclose(got, wanted, atol=1e-3)
+    ):
+        return (
+            f"These are weights: each row must sum to {set_text(wanted)}, and yours sum to "
+            f"{set_text(got)}."
+        )
+
+
+def set_text(values: np.ndarray) -> str:
+    texts = list(dict.fromkeys(f"{v:.4g}" for v in values.ravel()))
+    return ", ".join(texts[:4]) + (", ..." if len(texts) > 4 else "")
+
+
+def a_factor(trials, trial, tolerance):
+    there = np.abs(trial.target) > 1e-3
+    if there.sum() < 2:
+        return None
+    factor = float(np.median(trial.answer[there] / trial.target[there]))
+    if np.isfinite(factor) and factor and same(trial.answer, factor * trial.target, tolerance):
+        return (
+            f"All numbers are {factor:.4g} times the right ones: a scale is missing or "
+            "too many, a mean in place of a sum, or a wrong sign."
+        )
+
+
+def an_offset(trials, trial, tolerance):
+    offset = float(np.median(trial.answer - trial.target))
+    if trial.target.size > 1 and same(trial.answer, trial.target + offset, tolerance):
+        return f"All numbers differ from the right ones by the same {offset:.4g}."
+
+
+def another_order(trials, trial, tolerance):
+    if trial.target.size > 1 and same(
+        np.sort(trial.answer, None), np.sort(trial.target, None), tolerance
+    ):
+        return (
+            "The numbers are right, but in another order: an axis is transposed, or a "
+            "reshape or repeat took them in the wrong order (repeat, repeat_interleave)."
+        )
+
+
+def some_differ(trials, trial, tolerance):
+    off = ~np.isclose(trial.answer, trial.target, tolerance, tolerance, equal_nan=True)
+    at = tuple(int(i) for i in np.argwhere(off)[0])
+    where = f" at {list(at)}" if at else ""
+    return (
+        f"{off.sum()} of {off.size} numbers differ; the first{where} should be "
+        f"{short(trial.target[at])} and is {short(trial.answer[at])}."
+    )
+
+
+def short(value: float) -> str:
+    return f"{value:.4f}" if value % 1 else f"{value:.0f}"
+
+
+WHEN_RIGHT = {
+    "argument changed in place": in_place,
+    "a list": a_list,
+    "wrong data type": wrong_kind,
+}
+WHEN_WRONG = {
+    "hard-coded": hard_coded,
+    "wrong shape": wrong_shape,
+    "not a finite number": not_finite,
+    "rows that do not sum to 1": not_normalized,
+    "a constant factor": a_factor,
+    "a constant offset": an_offset,
+    "another order": another_order,
+    "different numbers": some_differ,
+}

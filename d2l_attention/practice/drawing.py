@@ -1,0 +1,172 @@
+"""Numbers, tables and curves as text and as HTML that is readable in light and in dark pages.
+
+Tables carry their colors in the cells and curves are an `<img>`, because these are what viewers
+leave in a page that they do not trust.
+"""
+
+import math
+from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from html import escape
+from urllib.parse import quote
+
+import numpy as np
+
+DIGITS = 4
+BLUES = "f7fbff deebf7 c6dbef 9ecae1 6baed6 4292c6 2171b5 08519c 08306b"  # as in show_heatmaps
+SERIES = ("#3f87c9", "#d97a2b", "#3d9a5f", "#a267b8", "#b0892c")
+DASHES = ("", "6 3", "2 3", "9 3 2 3", "1 4")
+WIDTH, HEIGHT = 560, 230
+LEFT, RIGHT, TOP, BOTTOM = 52, 548, 10, 190
+
+
+def number_text(value: float, digits: int = DIGITS) -> str:
+    """Return a number as readers see it; the script of an explorer writes the same."""
+    if isinstance(value, str):
+        return value
+    if not math.isfinite(value):
+        return str(float(value))  # nan, inf, -inf
+    if digits == 0:
+        return f"{value:,.0f}"
+    exact = Decimal(repr(float(value)))
+    text = str(exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def color(value: float, low: float = 0.0, high: float = 1.0) -> tuple[str, str]:
+    """Return the background of a heat map's cell and a text color that is readable on it."""
+    if math.isnan(value):
+        return "#bdbdbd", "#1a1a1a"
+    place = min(max((value - low) / (high - low), 0.0), 1.0) * 8
+    step = min(int(place), 7)
+    below, above = (bytes.fromhex(stop) for stop in BLUES.split()[step : step + 2])
+    mixed = (int(a + (b - a) * (place - step) + 0.5) for a, b in zip(below, above, strict=True))
+    return "#" + bytes(mixed).hex(), "#ffffff" if place > 5.4 else "#1a1a1a"
+
+
+def table(
+    matrix: np.ndarray,
+    *,
+    title: str = "",
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    digits: int = DIGITS,
+    scale: tuple[float, float] | None = (0.0, 1.0),
+    marked: np.ndarray | None = None,
+) -> str:
+    """Return a matrix as an HTML table; a heat map with `scale`, outlined cells where `marked`."""
+    lines = [f'<table class="d2l-cells" data-digits="{digits}"']
+    lines[0] += f' data-scale="{scale[0]:g} {scale[1]:g}">' if scale else ">"
+    if title:
+        lines.append(f"<caption>{escape(title)}</caption>")
+    if columns is not None:
+        corner = "<td></td>" if rows is not None else ""
+        heads = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in columns)
+        lines.append(f"<thead><tr>{corner}{heads}</tr></thead>")
+    lines.append("<tbody>")
+    for i, row in enumerate(matrix):
+        head = f'<th scope="row">{escape(str(rows[i]))}</th>' if rows is not None else ""
+        cells = []
+        for j, value in enumerate(row):
+            style = ""
+            if scale:
+                style = "background-color:{};color:{}".format(*color(value, *scale))
+            if marked is not None and marked[i, j]:
+                style += f"{';' if style else ''}outline:2px solid #d1242f"
+            style = f' style="{style}"' if style else ""
+            cells.append(f'<td class="v"{style}>{escape(number_text(value, digits))}</td>')
+        lines.append(f"<tr>{head}{''.join(cells)}</tr>")
+    return "\n".join(lines) + "</tbody></table>"
+
+
+def text_rows(
+    matrix: np.ndarray, marked: np.ndarray | None = None, digits: int = DIGITS
+) -> list[str]:
+    """Return the rows of a matrix as aligned text, numbers that are marked with a star."""
+    cells = [[number_text(v, digits) for v in row] for row in matrix]
+    width = max((len(text) for row in cells for text in row), default=0)
+    stars = np.where(np.zeros(matrix.shape, bool) if marked is None else marked, "*", " ")
+    return [
+        " ".join(text.rjust(width) + star for text, star in zip(*pair, strict=True)).rstrip()
+        for pair in zip(cells, stars, strict=True)
+    ]
+
+
+def curves(
+    x: np.ndarray,
+    ys: Sequence[np.ndarray],
+    *,
+    limits: tuple[float, float],
+    labels: tuple[str, str],
+    points: tuple | None = None,
+    alt: str,
+) -> str:
+    """Return curves over a shared x as an `<img>` that holds an SVG, which a script may change."""
+    low, high = limits
+    span = (float(x.min()), float(x.max()))
+    across = [place(v, span, (LEFT, RIGHT)) for v in x]
+    svg = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'width="{WIDTH}" height="{HEIGHT}" color="#767676" font-family="system-ui,sans-serif" '
+        f'font-size="12" role="img" data-x="{" ".join(across)}" data-y="{low:g} {high:g}">'
+        f"<title>{escape(alt)}</title>"
+    ]
+    for tick in ticks(*span):
+        at = place(tick, span, (LEFT, RIGHT))
+        svg.append(
+            f'<path d="M{at} {TOP}V{BOTTOM}" stroke="currentColor" opacity=".18"/><text x="{at}" '
+            f'y="{BOTTOM + 16}" text-anchor="middle" fill="currentColor">{tick:g}</text>'
+        )
+    for tick in ticks(*limits):
+        at = place(tick, limits, (BOTTOM, TOP))
+        svg.append(
+            f'<path d="M{LEFT} {at}H{RIGHT}" stroke="currentColor" opacity=".18"/><text '
+            f'x="{LEFT - 6}" y="{at}" dy=".35em" text-anchor="end" fill="currentColor">'
+            f"{tick:g}</text>"
+        )
+    middle = f'x="{(LEFT + RIGHT) / 2:g}" y="{HEIGHT - 6}"'
+    turned = f'transform="translate(13 {(TOP + BOTTOM) / 2:g})rotate(-90)"'
+    for label, where in zip(labels, (middle, turned), strict=True):
+        if label:
+            svg.append(
+                f'<text {where} text-anchor="middle" fill="currentColor">{escape(label)}</text>'
+            )
+    for at, height in zip(*points, strict=True) if points else ():
+        svg.append(
+            f'<circle cx="{place(at, span, (LEFT, RIGHT))}" r="2.5" fill="currentColor" '
+            f'cy="{place(height, limits, (BOTTOM, TOP))}" opacity=".55"/>'
+        )
+    for i, y in enumerate(ys):
+        svg.append(
+            f'<path class="c" d="{path(across, y, limits)}" fill="none" stroke-width="2" '
+            f'stroke="{SERIES[i % 5]}" stroke-dasharray="{DASHES[i % 5]}"/>'
+        )
+    text = "".join([*svg, "</svg>"]).replace('"', "'")  # which a URL need not escape
+    source = quote(text, safe=" =:/(),.'+-;")
+    return f'<img alt="{escape(alt)}" src="data:image/svg+xml,{source}">'
+
+
+def place(value: float, source: tuple[float, float], goal: tuple[float, float]) -> str:
+    part = (value - source[0]) / (source[1] - source[0] or 1.0)
+    return f"{goal[0] + part * (goal[1] - goal[0]):.1f}"
+
+
+def path(across: list[str], y: np.ndarray, limits: tuple[float, float]) -> str:
+    """Return the SVG path of a curve, with gaps where it has no finite value."""
+    steps, pen = [], "M"
+    for at, value in zip(across, y, strict=True):
+        if math.isfinite(value):
+            steps.append(f"{pen}{at} {place(value, limits, (BOTTOM, TOP))}")
+        pen = "L" if math.isfinite(value) else "M"
+    return "".join(steps)
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Return about five round numbers from low to high."""
+    if not high > low:
+        return [low]
+    rough = (high - low) / 4
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = min((m * unit for m in (1, 2, 2.5, 5, 10)), key=lambda s: abs(s - rough))
+    first = math.ceil(low / step - 1e-9)
+    return [round(i * step, 10) for i in range(first, math.floor(high / step + 1e-9) + 1)]

@@ -1,0 +1,304 @@
+"""Sliders over results that a chapter's own function computed beforehand."""
+
+import itertools
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from d2l_attention.practice import drawing
+from d2l_attention.practice.arrays import as_array, dtype_of, kind_of
+
+MOST_BYTES = 60_000
+MOST_SLIDERS = 3
+HERE = Path(__file__).parent
+STYLE = (HERE / "explorer.css").read_text(encoding="utf-8").strip()
+SCRIPT = "\n".join(
+    line.strip()
+    for line in (HERE / "explorer.js")
+    .read_text(encoding="utf-8")
+    .replace("BLUES", drawing.BLUES)
+    .replace("BOTTOM", str(drawing.BOTTOM))
+    .replace("TOP", str(drawing.TOP))
+    .splitlines()
+)
+
+Parts = dict[str, np.ndarray | str]  # what one frame shows: name -> numbers or words
+
+
+class Explorer:
+    """Sliders with a table or drawing that follows them; shown when it ends a cell."""
+
+    def __init__(self, html: str, text: str):
+        self.html, self.text = html, text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        return {"text/html": self.html, "text/plain": self.text}
+
+
+def explore(
+    function: Callable,
+    *,
+    caption: str,
+    question: str,
+    start: Mapping[str, object] | None = None,
+    labels: Mapping[str, str] | None = None,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    scale: tuple[float, float] = (0.0, 1.0),
+    x: object = None,
+    points: tuple | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
+    limits: tuple[float, float] | None = None,
+    **sliders: Sequence | Mapping[str, object],
+) -> Explorer:
+    """Call `function` for every combination of slider values and show one at a time.
+
+    Args:
+        function: Is called with one keyword argument per slider. Returns a matrix (n, m), drawn as
+            a heat map; or a dict of named parts: matrices, curves (1 axis), numbers and words.
+            Every call returns parts of the same names and shapes.
+        caption: What is shown; also the alt text of a drawing.
+        question: What the reader can find out by moving the sliders.
+        start: Slider -> value of the first picture; by default the first value of each.
+        labels: Slider -> what readers see; by default its name, with spaces.
+        rows, columns: Names of a heat map's rows (queries) and columns (keys).
+        scale: Values of the lightest and the darkest color of heat maps.
+        x: What all curves share, (points,); by default 0, 1, 2, ...
+        points: Two sequences, x and y of dots drawn under the curves.
+        xlabel, ylabel, limits: Axis labels and y range of the curves.
+        **sliders: One to three, each a list of values or a dict of label -> value.
+
+    Returns:
+        An object that notebooks show: a still first picture, which a script in it turns into
+        sliders. Nothing is downloaded, and no kernel is needed.
+
+    Raises:
+        ValueError: Too many sliders or frames, or frames that do not fit together.
+    """
+    if not 1 <= len(sliders) <= MOST_SLIDERS:
+        raise ValueError(f"an explorer has one to {MOST_SLIDERS} sliders, got {len(sliders)}")
+    choices = {name: labelled(values) for name, values in sliders.items()}
+    combinations = list(itertools.product(*(c.values() for c in choices.values())))
+    frames = [frame(function(**dict(zip(sliders, c, strict=True)))) for c in combinations]
+    for combination, parts in zip(combinations, frames, strict=True):
+        if shapes(parts) != shapes(frames[0]):
+            raise ValueError(
+                f"at {dict(zip(sliders, combination, strict=True))} the function returns "
+                f"{shapes(parts)}, and at the first values {shapes(frames[0])}"
+            )
+    positions = [position(name, choices[name], (start or {}).get(name)) for name in sliders]
+    first = int(np.ravel_multi_index(positions, [len(c) for c in choices.values()]))
+    shown = [
+        [(labels or {}).get(name, name.replace("_", " ")), list(choices[name]), at]
+        for name, at in zip(sliders, positions, strict=True)
+    ]
+    picture = draw(
+        frames, first, caption, rows, columns, scale, x, points, (xlabel, ylabel), limits
+    )
+    still = ", ".join(f"{name} = {values[at]}" for name, values, at in shown)
+    html = compose(picture, question, caption, still, frames, shown)
+    if len(html.encode()) > MOST_BYTES:
+        raise ValueError(
+            f"an explorer may weigh {MOST_BYTES} bytes and {len(frames)} frames weigh "
+            f"{len(html.encode())}: take fewer slider values or points"
+        )
+    return Explorer(html, plain(frames[first], caption, still))
+
+
+def labelled(values: Sequence | Mapping) -> dict[str, object]:
+    """Return a slider's values under their labels."""
+    if not isinstance(values, Mapping):
+        values = {f"{v:g}" if isinstance(v, float) else str(v): v for v in values}
+    if len(values) < 2:
+        raise ValueError(f"a slider needs two or more different values, got {list(values)}")
+    return {str(label): value for label, value in values.items()}
+
+
+def position(name: str, choices: dict[str, object], wanted: object) -> int:
+    if wanted is None:
+        return 0
+    for at, (label, value) in enumerate(choices.items()):
+        if label == wanted or value is wanted or (np.isscalar(value) and value == wanted):
+            return at
+    raise ValueError(f"start: {name} has no value {wanted!r}, only {', '.join(choices)}")
+
+
+def frame(result: object) -> Parts:
+    """Return what a function returned as named parts, rounded to four decimals."""
+    if not isinstance(result, Mapping):
+        array = np.atleast_2d(leading_ones_dropped(as_array(result)))
+        return {"": rounded(array, result)}
+    return {
+        str(name): value
+        if isinstance(value, str)
+        else rounded(leading_ones_dropped(as_array(value)), value)
+        for name, value in result.items()
+    }
+
+
+def leading_ones_dropped(array: np.ndarray) -> np.ndarray:
+    """Return (1, n, m) as (n, m)."""
+    while array.ndim > 2 and len(array) == 1:
+        array = array[0]
+    if array.ndim > 2:
+        raise ValueError(f"an explorer shows matrices, got shape {array.shape}")
+    return array
+
+
+def rounded(array: np.ndarray, value: object) -> np.ndarray:
+    """Round to four decimals; numbers that were integers come out as an integer array."""
+    if kind_of(dtype_of(value)) == "floating point":
+        return array.round(drawing.DIGITS) + 0.0  # -0.0 becomes 0.0
+    return array.astype(np.int64)
+
+
+def shapes(parts: Parts) -> dict[str, tuple | str]:
+    return {n: "words" if isinstance(p, str) else p.shape for n, p in parts.items()}
+
+
+def of_axes(parts: Parts, axes: int) -> list[str]:
+    """Return the names of the parts with so many axes; words count as numbers, with none."""
+    return [n for n, p in parts.items() if (0 if isinstance(p, str) else p.ndim) == axes]
+
+
+def digits_of(frames: list[Parts], name: str) -> int:
+    arrays = [parts[name] for parts in frames]
+    if all(isinstance(a, str) or a.dtype == np.int64 for a in arrays):
+        return 0
+    across = sum(frames[0][n].shape[1] for n in of_axes(frames[0], 2))
+    return 2 if name in of_axes(frames[0], 2) and across > 6 else drawing.DIGITS
+
+
+def draw(frames, first, caption, rows, columns, scale, x, points, axis_labels, limits) -> str:
+    """Return the first picture: heat maps, then curves, then a table of numbers."""
+    parts, html = frames[first], []
+    for name in of_axes(parts, 2):
+        n, m = parts[name].shape
+        for what, names, size in (("rows", rows, n), ("columns", columns, m)):
+            if names is not None and len(names) != size:
+                raise ValueError(f"{what} must name {size} {what}, got {len(names)}")
+        html.append(
+            drawing.table(
+                parts[name],
+                title=name,
+                rows=rows,
+                columns=columns,
+                digits=digits_of(frames, name),
+                scale=scale,
+            )
+        )
+    if names := of_axes(parts, 1):
+        ys = [parts[name] for name in names]
+        across = np.arange(len(ys[0])) if x is None else as_array(x)
+        if any(y.shape != across.shape for y in ys):
+            raise ValueError(f"x has shape {across.shape}, the curves {shapes(parts)}")
+        dots = tuple(as_array(p) for p in points) if points else None
+        limits = limits or common_limits(frames, names, dots)
+        html.append(
+            drawing.curves(across, ys, limits=limits, labels=axis_labels, points=dots, alt=caption)
+        )
+        html.append(legend(names))
+    if names := of_axes(parts, 0):
+        html.append(number_table(frames, first, names))
+    return "\n".join(html)
+
+
+def common_limits(frames: list[Parts], names: list[str], dots: tuple | None):
+    """Return the y range of all frames, so that curves move and the axis does not."""
+    values = np.concatenate([parts[n] for parts in frames for n in names] + [*(dots or [])[1:]])
+    values = values[np.isfinite(values)]
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+    return low, high if high > low else low + 1.0
+
+
+def legend(names: list[str]) -> str:
+    items = "".join(
+        f'<li style="color:{drawing.SERIES[i % 5]}"><svg viewBox="0 0 26 10" aria-hidden="true">'
+        f'<path d="M0 5H26" stroke="currentColor" stroke-width="2.5" '
+        f'stroke-dasharray="{drawing.DASHES[i % 5]}"/></svg>{escape(name)}</li>'
+        for i, name in enumerate(names)
+    )
+    return f"<ul>{items}</ul>"
+
+
+def number_table(frames: list[Parts], first: int, names: list[str]) -> str:
+    """Return named numbers or words as rows of a table, each with digits of its own."""
+    rows = []
+    for name in names:
+        digits = digits_of(frames, name)
+        value = frames[first][name]
+        text = drawing.number_text(value if isinstance(value, str) else float(value), digits)
+        rows.append(
+            f'<tr><th scope="row">{escape(name)}</th>'
+            f'<td class="v" data-digits="{digits}">{escape(text)}</td></tr>'
+        )
+    return '<table class="d2l-cells"><tbody>\n' + "\n".join(rows) + "</tbody></table>"
+
+
+def compose(picture, question, caption, still, frames, sliders) -> str:
+    """Return the HTML of an explorer: a still picture, all frames, and the script that moves it."""
+    data = json.dumps([flat(parts) for parts in frames], separators=(",", ":"))
+    data = re.sub(r"(?<=[\[,-])Infinity(?=[,\]])", "1e999", data)  # JSON has no infinity
+    controls = json.dumps(sliders, separators=(",", ":"), ensure_ascii=False)
+    cells = sum(np.size(p) for p in frames[0].values() if np.ndim(p) != 1)
+    live = ' aria-live="polite"' if cells <= 24 else ""  # more would be read out for too long
+    style = "".join(STYLE.splitlines())
+    return "\n".join(
+        [
+            f'<div class="d2l-explorer" data-frames="{escape(data)}" '
+            f'data-sliders="{escape(controls)}">',
+            f"<style>{style}</style>",
+            f'<p class="q">{escape(question)}</p>',
+            f'<p class="still">Still picture at {escape(still)}. '
+            "Sliders appear where scripts may run: in a trusted notebook or on a web page.</p>",
+            f'<div class="parts"{live}>',
+            picture,
+            "</div>",
+            f'<p class="cap">{escape(caption)}</p>',
+            "</div>",
+            f"<script>{SCRIPT}</script>",
+        ]
+    )
+
+
+def flat(parts: Parts) -> list:
+    """Return the numbers of a frame in the order in which the page shows them."""
+    numbers = []
+    for axes in (2, 0, 1):  # cells first: heat maps, numbers; then curves
+        for name in of_axes(parts, axes):
+            part = parts[name]
+            numbers += [part] if isinstance(part, str) else plain_numbers(part)
+    return numbers
+
+
+def plain_numbers(part: np.ndarray) -> list:
+    """Return numbers for JSON: NaN as None, whole ones without a decimal point."""
+    values = [None if np.isnan(v) else v for v in part.ravel().tolist()]
+    return [int(v) if v is not None and v % 1 == 0 else v for v in values]
+
+
+def plain(parts: Parts, caption: str, still: str) -> str:
+    """Return the first picture as text."""
+    lines = [f"{caption} (sliders at {still})"]
+    for name, part in parts.items():
+        if isinstance(part, str):
+            lines.append(f"{name}: {part}")
+        elif part.ndim == 0:
+            lines.append(f"{name}: {drawing.number_text(float(part), digits_of([parts], name))}")
+        elif part.ndim == 1:
+            lines.append(f"{name}: from {part[0]:.4f} to {part[-1]:.4f}")
+        else:
+            lines += [name] if name else []
+            lines += drawing.text_rows(part, digits=digits_of([parts], name))
+    return "\n".join(lines)

@@ -1,0 +1,199 @@
+"""Explorers as readers meet them: in JupyterLab and on a page, by keyboard and by mouse.
+
+Needs Chromium and the package playwright; without them, these tests are skipped.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import explorer_examples as examples
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbformat.sign import NotebookNotary
+
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="the package playwright is not installed"
+)
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None:
+    pytest.skip("there is no Chromium on this machine", allow_module_level=True)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+]
+OPTIONS = [
+    "--ServerApp.port_retries=0",
+    "--IdentityProvider.token=",
+    "--LabApp.expose_app_in_browser=True",
+]
+PAGE = "<!doctype html><meta charset=utf-8><body>{}</body>"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as tool:
+        started = tool.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """JupyterLab with the same notebook twice, one of them trusted; its address."""
+    folder = tmp_path_factory.mktemp("lab")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.path.dirname(__file__))
+        for name in ("DATA", "CONFIG", "RUNTIME"):
+            patch.setenv(f"JUPYTER_{name}_DIR", str(folder / name))
+        write_notebooks(folder)
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "jupyterlab",
+                "--no-browser",
+                "--allow-root",
+                f"--port={port}",
+                *OPTIONS,
+            ],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        wait_for(address)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def write_notebooks(folder):
+    cells = ["import explorer_examples as e\ne.heat_map()", "e.curves()", "e.heat_map()"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+    NotebookClient(notebook, kernel_name="python3", timeout=60).execute()
+    notary = NotebookNotary()
+    notary.sign(notebook)
+    notary.store.close()
+    nbformat.write(notebook, folder / "trusted.ipynb")
+    notebook.cells.insert(0, nbformat.v4.new_markdown_cell("From a stranger"))
+    nbformat.write(notebook, folder / "untrusted.ipynb")
+
+
+def wait_for(address):
+    for _ in range(60):
+        try:
+            urllib.request.urlopen(f"{address}/api", timeout=5).close()
+        except OSError:
+            time.sleep(0.5)
+        else:
+            return
+    raise TimeoutError(f"JupyterLab does not answer at {address}")
+
+
+def lab_page(browser, server, name):
+    page = browser.new_page(viewport={"width": 1200, "height": 1800})
+    page.goto(f"{server}/lab/tree/{name}.ipynb?reset")
+    page.wait_for_selector(".d2l-explorer", timeout=60_000)
+    return page
+
+
+def shows(explorer, temperature, valid_len):
+    wanted = [f"{w:.4f}" for w in examples.weights(temperature, valid_len).flatten().tolist()]
+    explorer.page.wait_for_function(
+        "([root, wanted]) => JSON.stringify([...root.querySelectorAll('td.v')]"
+        ".map(c => c.textContent)) === JSON.stringify(wanted)",
+        arg=[explorer.element_handle(), wanted],
+        timeout=5_000,
+    )
+
+
+def drive(page):
+    """Move the sliders of the first explorer and compare what it shows with the function."""
+    first = page.locator(".d2l-explorer").nth(0)
+    first.locator("input").nth(1).wait_for()
+    temperature, length = first.get_by_label("temperature"), first.get_by_label("valid len")
+    shows(first, 1.0, 3)
+    temperature.focus()
+    page.keyboard.press("ArrowRight")
+    shows(first, 2.0, 3)
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    shows(first, 0.5, 3)
+    page.keyboard.press("End")
+    shows(first, 5.0, 3)
+    assert temperature.get_attribute("aria-valuetext") == "5"
+    page.keyboard.press("Home")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowUp")
+    shows(first, 0.1, 4)
+    box = length.bounding_box()
+    page.mouse.click(box["x"] + 2, box["y"] + box["height"] / 2)
+    shows(first, 0.1, 1)
+    assert "rgb(8, 48, 107)" in first.locator("td.v").nth(0).get_attribute("style")
+
+
+def move_curve(page):
+    second = page.locator(".d2l-explorer").nth(1)
+    curve = second.locator("path.c").nth(0)
+    before = curve.get_attribute("d")
+    second.get_by_label("shape").focus()
+    page.keyboard.press("ArrowRight")
+    second.get_by_text("boxed", exact=True).nth(1).wait_for()
+    assert curve.get_attribute("d") != before
+    assert second.locator("svg[role=img] > title").text_content() == "A kernel & its width."
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_sliders_move_in_a_trusted_notebook(browser, server, theme):
+    page = lab_page(browser, server, "trusted")
+    page.wait_for_selector(".d2l-explorer input")
+    page.evaluate(
+        "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme
+    )
+    drive(page)
+    move_curve(page)
+    third = page.locator(".d2l-explorer").nth(2)
+    third.scroll_into_view_if_needed()
+    shows(third, 1.0, 3)  # the same explorer twice on a page: each moves alone
+    page.close()
+
+
+def test_the_picture_stands_still_in_a_notebook_that_is_not_trusted(browser, server):
+    page = lab_page(browser, server, "untrusted")
+    first = page.locator(".d2l-explorer").nth(0)
+    shows(first, 1.0, 3)
+    assert page.locator(".d2l-explorer input").count() == 0
+    assert "background-color" in first.locator("td.v").nth(0).get_attribute("style")
+    assert page.get_by_alt_text("A kernel & its width.").evaluate("i => i.naturalWidth") == 560
+    page.close()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_static_page_needs_no_kernel(browser, scripts):
+    context = browser.new_context(java_script_enabled=scripts, offline=True)
+    page = context.new_page()
+    page.set_content(PAGE.format(examples.heat_map().html + examples.curves().html))
+    if scripts:
+        drive(page)
+        move_curve(page)
+    else:
+        assert page.get_by_text("Still picture at temperature = 1").is_visible()
+        assert page.locator("input").count() == 0
+        assert page.get_by_alt_text("A kernel & its width.").is_visible()
+    context.close()

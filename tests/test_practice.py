@@ -1,0 +1,255 @@
+"""Checks: what a reader may hand in, and what is said about it."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from d2l_attention.practice import Exercise, Mistake, audit, check, hint
+from d2l_attention.practice.arrays import as_array, dtype_of
+from d2l_attention.practice.checking import shown_hints
+
+
+def row_shares(x):
+    return x / x.sum(-1, keepdims=True)
+
+
+def two_inputs(rng):
+    yield (rng.random((2, 3)) + 0.1,)
+    yield (rng.random((4, 5)) + 0.1,)
+
+
+SHARES = Exercise(
+    "0.1",
+    row_shares,
+    two_inputs,
+    (Mistake("wrong axis", "Your columns sum to 1.", lambda x: x / x.sum(0)),),
+    ("Sum first.", "Then divide."),
+    keeps_dtype=True,
+)
+SHAPE = Exercise("0.2", (2, 1, 4), None, (Mistake("swapped", "Look again.", (2, 4, 1)),))
+RIGHT = row_shares(SHARES.cases()[0][0].astype(float))
+
+
+def stub(x):
+    raise NotImplementedError
+
+
+def written_over(x):
+    x /= x.sum(-1, keepdim=True)
+    return x
+
+
+def not_theirs(x):
+    return x.sum(-1, keepdims=True).cholesky_that_is_not_there()
+
+
+class Odd:
+    dtype = "odd"
+
+    def __array__(self, *arguments, **options):
+        raise MemoryError
+
+    def __repr__(self):
+        raise RuntimeError
+
+
+def shares(x):
+    return x / x.sum(-1, keepdim=True)
+
+
+@pytest.mark.parametrize("answer", [None, ..., stub, lambda x: None, lambda *x: ..., lambda x: ...])
+def test_an_empty_answer_is_not_attempted(answer, capsys):
+    result = check(SHARES, answer)
+    assert result.status == "not attempted"
+    assert not result.passed
+    assert "0.1 not attempted. Write your answer" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [shares, lambda x: shares(x.requires_grad_()), lambda x: shares(x.double()).float()],
+    ids=["plain", "with a graph", "by way of another precision"],
+)
+def test_a_right_answer_passes_on_all_inputs(answer, capsys):
+    assert check(SHARES, answer).passed
+    out = capsys.readouterr().out
+    assert out.splitlines()[0].split() == ["target", "your", "answer"]
+    assert out.splitlines()[-1] == "0.1 passed. Your answer is right on 2 inputs."
+
+
+@pytest.mark.parametrize(
+    ("answer", "mistake", "says"),
+    [
+        (lambda x: x / x.sum(0), "wrong axis", "Your columns sum to 1"),
+        (lambda x: torch.tensor(RIGHT).float(), "hard-coded", "same numbers for every input"),
+        (lambda x: shares(x) if len(x) == 2 else x, "hard-coded", "right on the first input"),
+        (lambda x: x * torch.nan, "not a finite number", "NaN"),
+        (lambda x: x / 0, "not a finite number", "infinite"),
+        (lambda x: x, "rows that do not sum to 1", "each row must sum to 1"),
+        (lambda x: shares(x).T, "wrong shape", "transposed"),
+        (lambda x: shares(x)[None], "wrong shape", "axis of size 1 is missing or too many"),
+        (
+            lambda x: shares(x)[:, None] + 0 * x[:, :, None],
+            "wrong shape",
+            "no error has stopped you",
+        ),
+        (lambda x: shares(x).flip(-1), "another order", "repeat_interleave"),
+        (lambda x: shares(x).double(), "wrong data type", "float32 and your answer float64"),
+        (lambda x: x > 0.5, "rows that do not sum to 1", "each row"),
+        (written_over, "argument changed in place", "writes into its argument x"),
+        (lambda x: written_over(x) * 2, "rows that do not sum to 1", "It also writes into its arg"),
+        (lambda x: shares(x).tolist(), "a list", "in a list"),
+        (lambda x: "words", "not an array", "no array of real numbers, but a str"),
+        (lambda x: [None, [1.0]], "not an array", "no array of real numbers, but a list"),
+        (lambda x: {"a": x}, "not an array", "no array of real numbers, but a dict"),
+        (lambda x: x.to(torch.complex64), "not an array", "no array of real numbers, but a Tensor"),
+        (lambda x: Odd(), "not an array", "no array of real numbers, but a Odd"),
+        (lambda x: [x, Odd()], "not an array", "no array of real numbers, but a list"),
+        (lambda x: x.sum(), "wrong shape", "yours has ()"),
+        (lambda x: x[:0], "wrong shape", "yours has (0, 3)"),
+        (lambda x: x.sum(-1)[:, None, None, None], "wrong shape", "yours has (2, 1, 1, 1)"),
+        (lambda x: x.to("meta"), "not an array", "no array of real numbers, but a Tensor"),
+        (not_theirs, "exception", "has no attribute 'cholesky_that_is_not_there' (line "),
+        (lambda x: 1 / 0, "exception", "raises ZeroDivisionError: division by zero (line "),
+        (lambda x: sys.exit(), "exception", "raises SystemExit"),
+        (lambda x: x @ x, "exception", "raises RuntimeError: mat1 and mat2"),
+        (lambda: 1, "wrong arguments", "takes (), and the task calls it with (x)"),
+        (lambda x, y: 1, "wrong arguments", "takes (x, y), and the task calls it with (x)"),
+        (torch.ones(2, 3), "wrong arguments", "a function of (x), not of type Tensor"),
+        ("4", "wrong arguments", "not of type str"),
+    ],
+)
+def test_a_wrong_answer_is_named(answer, mistake, says, capsys):
+    result = check(SHARES, answer)
+    assert not result.passed
+    assert result.mistake == mistake
+    assert says in result.message
+    assert result.message in capsys.readouterr().out
+    assert result.html().count("<table") in (0, 2)
+
+
+def test_a_line_of_the_readers_own_code_is_shown_and_none_of_ours():
+    result = check(SHARES, not_theirs)
+    assert result.message.endswith("return x.sum(-1, keepdims=True).cholesky_that_is_not_there())")
+
+
+def test_a_deep_not_implemented_error_is_an_error_and_no_empty_answer():
+    assert check(SHARES, lambda x: np.ndarray.dot(x, stub(x))).status == "not attempted"
+
+    def calls_the_library(x):
+        return torch.utils.data.Sampler().__iter__() or torch.utils.data.Dataset()[0]
+
+    assert check(SHARES, calls_the_library).status == "error"
+
+
+def test_a_value_is_compared_as_it_is():
+    assert check(SHAPE, (2, 1, 4)).passed
+    assert check(SHAPE, torch.Size([2, 1, 4])).passed
+    assert check(SHAPE, (2, 4, 1)).mistake == "swapped"
+    assert check(SHAPE, (2, 1, 5)).mistake == "different numbers"
+    assert check(SHAPE, None).status == "not attempted"
+
+
+def test_a_call_may_make_a_layer_first():
+    class Doubled(torch.nn.Module):
+        def forward(self, x):
+            return 2 * x
+
+    layer = Exercise("0.3", lambda x: 2 * x, two_inputs, call=lambda made, x: made()(x))
+    assert check(layer, Doubled).passed
+    assert check(layer, torch.nn.Identity).mistake == "a constant factor"
+
+
+def test_a_question_about_the_answer_may_name_a_mistake():
+    negative = Mistake(
+        "negative", "Shares are positive.", when=lambda got, target, x: got.min() < 0
+    )
+    badly = Mistake("badly asked", "?", when=lambda got, target, x: (got @ target).any())
+    exercise = Exercise("0.4", row_shares, two_inputs, (badly, negative))
+    assert check(exercise, lambda x: -shares(x)).mistake == "negative"
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_compared_in_double(dtype):
+    exercise = Exercise("0.5", row_shares, two_inputs, tolerance=1e-2)
+    assert check(exercise, lambda x: shares(x.to(dtype))).passed
+    assert dtype_of(torch.ones(2, dtype=dtype)) == str(dtype).removeprefix("torch.")
+    assert as_array([torch.ones(2, dtype=dtype), [1, 2]]).dtype == np.float64
+
+
+def test_long_and_deep_answers_are_cut():
+    def inputs(rng):
+        yield from ((rng.normal(size=(2, 20, 30)),), (rng.normal(size=(3, 20, 30)),))
+
+    exercise = Exercise("0.6", lambda x: x, inputs)
+
+    def one_off(x):
+        x = x.clone()
+        x[1, 2, 3] += 1
+        return x
+
+    lines = check(exercise, one_off).text().splitlines()
+    assert lines[0] == "part [1] of shape (2, 20, 30)"
+    assert len(lines) == 11
+    assert lines[4].count("*") == 1
+    assert "1 of 1200 numbers differ; the first at [1, 2, 3]" in lines[-1]
+
+
+def test_hints_come_one_at_a_time(capsys):
+    shown_hints.clear()
+    for _ in range(4):
+        hint("4.1")
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[:11] for line in lines[:3]] == ["Hint 1 of 3", "Hint 2 of 3", "Hint 3 of 3"]
+    assert lines[3].startswith("There is no further hint for 4.1")
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        ("4.9", "no exercise 4.9; chapter 4 has 4.1, 4.2"),
+        ("77.1", "chapter 77 has none"),
+        ("words", "chapter words has none"),
+    ],
+)
+def test_an_unknown_exercise_is_named(number, message):
+    with pytest.raises(ValueError, match=message):
+        check(number, stub)
+
+
+def test_an_audit_finds_what_would_let_wrong_answers_through():
+    def square(rng):
+        yield (np.ones((3, 3)),)
+
+    twin = Mistake("twin", "...", lambda x: 2 * x)
+    weak = Exercise("0.7", lambda x: x, square, (twin, Mistake("other", "...", lambda x: x + x)))
+    found = "\n".join(audit(weak))
+    assert "an input of shape (3, 3): sizes should differ" in found
+    assert "one input only" in found
+    assert "no hint" in found
+    assert "'twin' and 'other' give the same numbers" in found
+    assert "'other' is taken for 'twin'" in found
+    assert "holds one number many times" in found
+    assert audit(SHARES) == []
+
+
+def test_checks_load_no_framework():
+    code = """
+        import sys
+        from d2l_attention.practice import check
+        check("4.1", lambda n, m, width: None)
+        print([n for n in ("torch", "jax", "matplotlib", "IPython") if n in sys.modules])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(line.strip() for line in code.splitlines())],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+def test_arrays_of_numpy_are_enough():
+    assert check(SHARES, row_shares, framework="numpy").passed
