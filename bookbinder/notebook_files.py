@@ -37,18 +37,13 @@ def published(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
     return notebook
 
 
-<<<<<<< HEAD
 def without_files(traceback: list[str]) -> list[str]:
     """Return the entries of a traceback but those in files, whose paths are one machine's own."""
     return [entry for entry in traceback if not ANSI.sub("", entry).startswith("File ")]
 
 
-def origin(file: str) -> str:
-    return f"<!-- Made from {file} by `{COMMAND}`: change that file, not this one. -->"
-=======
 def origin(file: str, command: str = COMMAND) -> str:
     return f"<!-- Made from {file} by `{command}`: change that file, not this one. -->"
->>>>>>> issue4
 
 
 def unexecuted(notebook: NotebookNode) -> NotebookNode:

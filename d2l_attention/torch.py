@@ -4,11 +4,15 @@
 import os
 import platform
 import sys
+import weakref
+from collections.abc import Callable
 from importlib import metadata
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 # From book/00_start_here.md, Meet three helpers
 FIGURE_STYLE = {
@@ -242,6 +246,85 @@ def show_heatmaps(
     ends = low if vmin is None else vmin, high if vmax is None else vmax
     scale = {"cmap": cmap, "vmin": float(ends[0]), "vmax": float(ends[1])}
     return draw_panels(panels, (xlabel, ylabel), titles, ticks, figsize, scale)
+
+
+# From book/02_kernels.md, Choose how the weight falls
+def gaussian(r: Tensor) -> Tensor:
+    """Return exp(-r^2 / 2), elementwise, for distances of any shape."""
+    return torch.exp(-0.5 * r**2)
+
+
+def boxcar(r: Tensor) -> Tensor:
+    """Return 1 where |r| <= 1, else 0, for distances of any shape."""
+    return (r.abs() <= 1).to(r.dtype)
+
+
+def triangular(r: Tensor) -> Tensor:
+    """Return max(0, 1 - |r|), elementwise, for distances of any shape."""
+    return (1 - r.abs()).clamp(min=0)
+
+
+def epanechnikov(r: Tensor) -> Tensor:
+    """Return 3/4 max(0, 1 - r^2), elementwise, for any shape."""
+    return 0.75 * (1 - r**2).clamp(min=0)
+
+
+def constant(r: Tensor) -> Tensor:
+    """Return 1 for every distance, in the shape of `r`."""
+    return torch.ones_like(r)
+
+
+# From book/02_kernels.md, Compute all queries at once
+def pairwise_distances(queries: Tensor, keys: Tensor) -> Tensor:
+    """Return the distance of every query from every key.
+
+    Args:
+        queries: (n, d), or (n,) for d = 1.
+        keys: (m, d), or (m,) for d = 1.
+
+    Returns:
+        (n, m), Euclidean distances.
+
+    Raises:
+        ValueError: Other numbers of axes, or two different sizes d.
+    """
+    q, k = (x[:, None] if x.dim() == 1 else x for x in (queries, keys))
+    if not q.dim() == k.dim() == 2 or q.shape[-1] != k.shape[-1]:
+        got = f"{tuple(queries.shape)} and {tuple(keys.shape)}"
+        raise ValueError(f"queries and keys must be (n, d) and (m, d), got {got}")
+    gaps = q[:, None] - k  # (n, 1, d) - (m, d) -> (n, m, d)
+    return torch.linalg.vector_norm(gaps, dim=-1)  # (n, m, d) -> (n, m)
+
+
+# From book/02_kernels.md, Compute all queries at once
+def nadaraya_watson(
+    x_train: Tensor,
+    y_train: Tensor,
+    x_val: Tensor,
+    kernel: Callable[[Tensor], Tensor],
+) -> tuple[Tensor, Tensor]:
+    """Predict values at new points: attention with a kernel's weights.
+
+    Args:
+        x_train: Keys (m, d), or (m,) for d = 1.
+        y_train: Values (m, v) or (m,).
+        x_val: Queries (n, d), or (n,) for d = 1.
+        kernel: From distances (n, m) to similarities >= 0 of that shape.
+
+    Returns:
+        Predictions (n, v) or (n,), and the attention weights (n, m). A row
+        is NaN where all its similarities are 0: no key is in reach.
+
+    Raises:
+        ValueError: Shapes do not fit.
+    """
+    if len(x_train) != len(y_train):
+        got = f"{len(x_train)} and {len(y_train)}"
+        raise ValueError(f"x_train and y_train must come in pairs, got {got}")
+    r = pairwise_distances(x_val, x_train)
+    similarity = kernel(r).to(r.dtype)
+    weights = similarity / similarity.sum(-1, keepdim=True)
+    return weights @ y_train, weights
 
 
 # From book/04_masked_softmax.md, From lengths to a mask
@@ -579,3 +662,276 @@ class AdditiveAttention(nn.Module):
         weights = masked_softmax(scores, mask=keep)
         self.attention_weights = weights.detach() if need_weights else None
         return self.dropout(weights) @ values  # (b, n, v)
+
+
+# From book/08_more_scoring_functions.md, A zero vector has no direction
+def unit_vectors(x: Tensor) -> Tensor:
+    """Divide every vector by its length; a zero vector stays zero.
+
+    Args:
+        x: vectors (..., d).
+
+    Returns:
+        Vectors (..., d) of length 1 or 0. At a zero vector the gradient
+        passes unchanged: it is finite, where the true one does not exist.
+    """
+    norm = x.norm(dim=-1, keepdim=True)  # (..., d) -> (..., 1)
+    return x / torch.where(norm > 0, norm, 1)
+
+
+# From book/08_more_scoring_functions.md, Build one layer for all of them
+class ScoredAttention(nn.Module):
+    """Attention whose scores are dot products of changed queries and keys.
+
+    A subclass defines `as_dot_product`.
+
+    Args:
+        dropout: probability of dropping an attention weight in training.
+
+    After a call, `attention_weights` holds the weights (b, n, m) before
+    dropout and without gradient, or None where they were not wanted.
+    """
+
+    def __init__(self, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        self.attention_weights: Tensor | None = None
+
+    def as_dot_product(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Return vectors (b, n, s), (b, m, s) whose products are scores."""
+        raise NotImplementedError
+
+    def forward(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        valid_lens: Tensor | list | None = None,
+        mask: Tensor | None = None,
+        need_weights: bool = True,
+    ) -> Tensor:
+        """Attend: (b, n, d_q), (b, m, d_k), (b, m, v) -> (b, n, v).
+
+        An axis of heads may follow b. `valid_lens` and `mask` are those of
+        masked_softmax; without `need_weights` the fused function works.
+        """
+        check_sizes(queries, keys, values)
+        shape = (*queries.shape[:-1], keys.shape[-2])  # (b, n, m)
+        keep = attention_mask(shape, valid_lens, mask, queries.device)
+        keys, values = clear_padding(keep, keys, values)
+        q, k = self.as_dot_product(queries, keys)  # (b, n, s), (b, m, s)
+        if not need_weights:
+            self.attention_weights = None
+            p = self.dropout.p if self.training else 0.0
+            return fused_attention(q * q.shape[-1] ** 0.5, k, values, keep, p)
+        weights = masked_softmax(q @ k.transpose(-2, -1), mask=keep)
+        self.attention_weights = weights.detach()
+        return self.dropout(weights) @ values  # (b, n, v)
+
+
+# From book/08_more_scoring_functions.md, Distance
+def check_same_size(queries: Tensor, keys: Tensor) -> None:
+    """Raise ValueError unless queries and keys have the same last size."""
+    d_q, d_k = queries.shape[-1], keys.shape[-1]
+    if d_q != d_k:
+        raise ValueError(
+            "queries and keys must have the same size, "
+            f"got queries of size {d_q} and keys of size {d_k}"
+        )
+
+
+# From book/08_more_scoring_functions.md, Distance
+class DistanceAttention(ScoredAttention):
+    """Attention by distance: scores -|q - k|^2 / (2 sqrt(d)).
+
+    They are computed up to a term that all keys of a query share. The
+    weights are those of a Gaussian kernel with variance sqrt(d). Far from
+    the origin digits get lost: move the origin to the data first.
+
+    Args:
+        dropout: probability of dropping an attention weight in training.
+    """
+
+    def as_dot_product(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Return [q; 1] / sqrt(d) and [k; -|k|^2 / 2], of size d + 1."""
+        check_same_size(queries, keys)
+        ones = torch.ones_like(queries[..., :1])  # (b, n, 1)
+        norms = keys.square().sum(-1, keepdim=True)  # (b, m, d) -> (b, m, 1)
+        q = torch.cat([queries, ones], dim=-1) / queries.shape[-1] ** 0.5
+        return q, torch.cat([keys, -0.5 * norms], dim=-1)
+
+
+# From book/08_more_scoring_functions.md, Bilinear
+class BilinearAttention(ScoredAttention):
+    """Bilinear attention: scores q^T M k / sqrt(s).
+
+    Full: M has any rank, and s is the size of the keys. Low rank:
+    M = W_q^T W_k, and s is the rank; this is the score of a Transformer head.
+
+    Args:
+        rank: rank of the low-rank form. None: a full matrix.
+        dropout: probability of dropping an attention weight in training.
+        query_size, key_size: sizes of queries and keys. None: taken from
+            the first call; a full matrix needs key_size.
+
+    Raises:
+        ValueError: neither rank nor key_size is given.
+    """
+
+    def __init__(
+        self,
+        rank: int | None = None,
+        dropout: float = 0.0,
+        query_size: int | None = None,
+        key_size: int | None = None,
+    ) -> None:
+        super().__init__(dropout)
+        size = key_size if rank is None else rank
+        if size is None:
+            raise ValueError("give a rank, or key_size for a full matrix")
+        self.W_q, self.W_k = (
+            nn.LazyLinear(size, bias=False)
+            if inputs is None
+            else nn.Linear(inputs, size, bias=False)
+            for inputs in (query_size, key_size)
+        )
+        if rank is None:
+            self.W_k = nn.Identity()
+
+    def as_dot_product(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Return W_q q / sqrt(s) and W_k k, both of size s."""
+        q, k = self.W_q(queries), self.W_k(keys)
+        check_same_size(q, k)
+        return q / q.shape[-1] ** 0.5, k
+
+
+# From book/08_more_scoring_functions.md, Cosine
+class CosineAttention(ScoredAttention):
+    """Cosine attention: scores cos(q, k) / temperature.
+
+    A zero vector has cosine 0 with every vector.
+
+    Args:
+        dropout: probability of dropping an attention weight in training.
+        temperature: positive; small is sharp.
+        learnable: whether training may change the temperature.
+
+    Raises:
+        ValueError: temperature is not positive.
+    """
+
+    def __init__(
+        self,
+        dropout: float = 0.0,
+        temperature: float = 0.1,
+        learnable: bool = True,
+    ) -> None:
+        super().__init__(dropout)
+        if not temperature > 0:
+            raise ValueError(f"temperature must be positive, got {temperature}")
+        log = torch.tensor(float(temperature)).log()
+        self.log_temperature = nn.Parameter(log, requires_grad=learnable)
+
+    @property
+    def temperature(self) -> Tensor:
+        return self.log_temperature.exp()
+
+    def as_dot_product(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Return q / (|q| temperature) and k / |k|."""
+        check_same_size(queries, keys)
+        return unit_vectors(queries) / self.temperature, unit_vectors(keys)
+
+
+# From book/09_what_attention_costs.md, Count the bytes
+class LiveBytes(TorchDispatchMode):
+    """Count the bytes that the tensors made inside a `with` block hold.
+
+    `now` is what is alive, `peak` the largest value of `now`, `log` a list
+    of (operation, new bytes, bytes alive). Memory made before the block and
+    what an operation needs inside itself and gives back are not counted.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = self.peak = 0
+        self.log: list[tuple[str, int, int]] = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        known = {id(memory) for memory in memories((args, kwargs))}
+        result = func(*args, **kwargs)
+        new = 0
+        for memory in memories(result):
+            if id(memory) not in known:  # neither a view nor in place
+                known.add(id(memory))
+                new += memory.nbytes()
+                weakref.finalize(memory, self.release, memory.nbytes())
+        self.now += new
+        self.peak = max(self.peak, self.now)
+        self.log.append((func.__name__, new, self.now))
+        return result
+
+    def release(self, nbytes: int) -> None:
+        self.now -= nbytes
+
+
+def memories(tree) -> list[torch.UntypedStorage]:
+    """Return the memory behind each tensor in nested lists and tuples."""
+    tensors = [leaf for leaf in tree_leaves(tree) if isinstance(leaf, Tensor)]
+    return [tensor.untyped_storage() for tensor in tensors]
+
+
+# From book/09_what_attention_costs.md, Go in blocks, and carry the mask
+def fold_in(
+    c: Tensor, s: Tensor, o: Tensor, a: Tensor, values: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Take a block of keys into a running softmax and a running blend.
+
+    Online softmax: Milakov, Gimelshein, 2018.
+
+    Args:
+        c, s: running maximum and running sum (..., n, 1), at first -inf, 0.
+        o: running blend of values (..., n, v), at first 0.
+        a: scores of the block (..., n, block), -inf where masked.
+        values: values of the block (..., block, v).
+
+    Returns:
+        The new c, s and o; the output of attention is o / s.
+    """
+    c_new = torch.maximum(c, a.amax(-1, keepdim=True))
+    top = torch.where(c_new == -torch.inf, 0, c_new)  # nothing seen yet: 0
+    shrink, e = torch.exp(c - top), torch.exp(a - top)
+    s = shrink * s + e.sum(-1, keepdim=True)
+    return c_new, s, shrink * o + e @ values
+
+
+# From book/09_what_attention_costs.md, Go in blocks, and carry the mask
+def blockwise_attention(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    keep: Tensor | None = None,
+    block: int = 128,
+) -> Tensor:
+    """Return scaled dot-product attention, computed over blocks of keys.
+
+    Rows without any key are 0. No more weights than a block's are held.
+
+    Args:
+        queries, keys, values, keep: as for fused_attention; (b, n, v) out.
+        block: how many keys to look at together.
+    """
+    check_sizes(queries, keys, values)
+    keys, values = clear_padding(keep, keys, values)
+    q, m = queries / queries.shape[-1] ** 0.5, keys.shape[-2]
+    wide = torch.promote_types(q.dtype, torch.float32)
+    c = torch.full_like(q[..., :1], -torch.inf, dtype=wide)  # (b, n, 1)
+    s, o = torch.zeros_like(c), c.new_zeros(*c.shape[:-1], values.shape[-1])
+    for start in range(0, m, block):
+        part = slice(start, start + block)
+        a = (q @ keys[..., part, :].transpose(-2, -1)).to(wide)
+        if keep is not None:
+            inside = keep.expand(*keep.shape[:-1], m)[..., part]
+            a = torch.where(inside, a, -torch.inf)  # (b, n, block)
+        c, s, o = fold_in(c, s, o, a, values[..., part, :].to(wide))
+    return (o / torch.where(s == 0, 1, s)).to(q.dtype)
