@@ -19,6 +19,7 @@ CITATION = re.compile(r"\[\[(\d+)\]\]\(#References\)")
 REFERENCE = re.compile(r"^(\d+)\. ")
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:%|(?:[eE][-+]?\d+)?(?![\d.]*\w))")
 SHOWN = re.compile(r"\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
+EXERCISE = re.compile(r"\b[Ee]xercise \d+\.\d+")
 VERSION = re.compile(r"\b(Python|PyTorch|torch|matplotlib|Matplotlib|CUDA|JupyterLab) \d+(\.\d+)*")
 TWO_SENTENCES = re.compile(r"[\w)$`*”][.?!][”*]* (?=[A-Z“`$*])")
 LABEL = re.compile(r"^(> |- |\d+\. )?(\*\*[^*]*\.\*\* )?")  # "> **Note.** ..." is one sentence
@@ -209,7 +210,7 @@ def number_problems(page: Page) -> list[str]:
         if line.in_references or CITATION.search(line.text):
             continue
         text = re.sub(r"\{,\}|(?<=\d),(?=\d{3}\b)", "", LINK.sub(r" \2 ", TAG.sub("", line.text)))
-        text = VERSION.sub("", text)
+        text = EXERCISE.sub("", VERSION.sub("", text))
         for match in NUMBER.finditer(text):
             number = match[0]
             in_parentheses = match.start() and EQUATION.match(text, match.start() - 1)

@@ -28,7 +28,8 @@ def audit(exercise: Exercise, framework: str | None = None) -> list[str]:
         found.append("there is one input only: a fixed answer would pass")
     if not exercise.hints:
         found.append("there is no hint")
-    for empty in (None, ..., lambda *inputs: None):
+    empty_function = [lambda *inputs: None] if exercise.inputs is not None else []
+    for empty in (None, ..., *empty_function):
         if examine(exercise, empty, framework).status != "not attempted":
             found.append(f"{empty} counts as an attempt")
     wrong = {m.name: m.wrong for m in exercise.mistakes if m.wrong is not None}

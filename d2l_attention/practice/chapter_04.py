@@ -15,10 +15,13 @@ def softmax(scores, axis=-1):
     return exponentials / exponentials.sum(axis, keepdims=True)
 
 
-def masked_weights(scores, keep):
-    exponentials = np.where(keep, np.exp(scores), 0)
+def rows_normalized(exponentials):
     totals = exponentials.sum(-1, keepdims=True)
     return exponentials / np.where(totals == 0, 1, totals)
+
+
+def masked_weights(scores, keep):
+    return rows_normalized(np.where(keep, np.exp(scores), 0))
 
 
 def columns_sum_to_1(weights, keep):
@@ -30,7 +33,9 @@ def scores_and_masks(rng):
         keep = rng.random((b, n, m)) < 0.6
         keep[..., -1, :] = False  # a row in which nothing is left
         keep[..., 0, :2] = True, False
-        yield 2 * rng.normal(size=(b, n, m)), keep
+        scores = 2 * rng.normal(size=(b, n, m))
+        scores[2:, 0, 1] = 1000  # hidden, in the last case: its exponential overflows
+        yield scores, keep
 
 
 def entropy(weights):
@@ -59,6 +64,21 @@ EXERCISES = (
                 "one key too many",
                 "Your window is one key too wide: `width` counts the query's own position too.",
                 lambda n, m, width: window_mask(n, m, width + 1),
+            ),
+            Mistake(
+                "own position left out",
+                "Your window ends before the query. A query sees its own position too, i - j = 0.",
+                lambda n, m, width: (
+                    window_mask(n, m, width) & (np.arange(n)[:, None] != np.arange(m))
+                ),
+            ),
+            Mistake(
+                "window one step too early",
+                "Your window has the right width and lies one step too far back: its last key "
+                "should be the query's own position.",
+                lambda n, m, width: (
+                    window_mask(n, m, width + 1) & (np.arange(n)[:, None] != np.arange(m))
+                ),
             ),
             Mistake(
                 "queries and keys swapped",
@@ -104,6 +124,12 @@ EXERCISES = (
                 lambda answer, target, scores, keep: columns_sum_to_1(answer, keep),
             ),
             Mistake(
+                "softmax over the examples",
+                "The weights of one key sum to 1 over the batch: normalize over the keys, the "
+                "last axis.",
+                lambda scores, keep: softmax(np.where(keep, scores, -1e6), 0),
+            ),
+            Mistake(
                 "mask after the softmax",
                 "Your rows sum to less than 1: the hidden keys have gone into the denominator. "
                 "Leave them out before you divide.",
@@ -115,15 +141,36 @@ EXERCISES = (
                 lambda scores, keep: softmax(scores),
             ),
             Mistake(
+                "softmax, zeros, then a division",
+                "On paper this is right. But the softmax has a huge hidden score in its "
+                "denominator and rounds all other weights of the row to 0. Leave hidden keys out "
+                "before you divide.",
+                lambda scores, keep: rows_normalized(softmax(scores) * keep),
+            ),
+            Mistake(
+                "infinity times 0",
+                "You multiply by the mask. The exponential of a huge hidden score is infinite, "
+                "and infinity times 0 is NaN: choose with where() instead.",
+                lambda scores, keep: rows_normalized(np.exp(scores) * keep),
+            ),
+            Mistake(
                 "NaN in an empty row",
                 "Where no key is left, you divide 0 by 0. Such a row is to be all zeros.",
                 lambda scores, keep: softmax(np.where(keep, scores, -np.inf)),
+                lambda answer, target, scores, keep: (
+                    np.isnan(answer[~keep.any(-1)]).all()
+                    and np.allclose(answer[keep.any(-1)], target[keep.any(-1)], atol=1e-4)
+                ),
             ),
             Mistake(
                 "uniform weights in an empty row",
                 "A large negative constant makes all scores of an empty row equal, and the "
                 "softmax of equal scores is uniform. Such a row is to be all zeros.",
                 lambda scores, keep: softmax(np.where(keep, scores, -1e6)),
+                lambda answer, target, scores, keep: (
+                    np.allclose(answer[~keep.any(-1)].sum(-1), 1, atol=1e-4)
+                    and np.allclose(answer[keep.any(-1)], target[keep.any(-1)], atol=1e-4)
+                ),
             ),
             Mistake(
                 "score 0 for hidden keys",
@@ -139,7 +186,8 @@ EXERCISES = (
         ),
         hints=(
             "Take the exponential of all scores first, and think about which of them may count.",
-            "Put 0 in place of the exponentials of hidden keys, then divide each row by its sum.",
+            "Put 0 in place of the exponentials of hidden keys, then divide each row by its sum. "
+            "Use where(): a product with the mask makes NaN out of infinity times 0.",
             "In an empty row the sum is 0. Divide by 1 there: 0 / 1 is the 0 that you want.",
         ),
     ),

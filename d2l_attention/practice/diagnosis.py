@@ -78,7 +78,7 @@ def in_place(trials, trial, tolerance):
 
 def wrong_kind(trials, trial, tolerance):
     kind = kind_of(trial.answer_dtype)
-    if trial.target_kind != kind and trial.target.ndim:
+    if trial.inputs and trial.target_kind != kind and trial.target.ndim:
         return f"The answer must be {trial.target_kind}, and yours is {trial.answer_dtype}."
     if trial.wanted_dtype not in (None, trial.answer_dtype):
         return (
