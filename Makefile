@@ -33,14 +33,22 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test]"
+	$(RUN) pip install --quiet --constraint constraints.txt --no-deps d2l  # what the book is compared with
 	@touch $(VENV)/ready
+
+benchmark: setup  ## measure speed and memory beside other implementations
+	$(RUN) benchmarks
+
+mutants: setup  ## plant faults in d2l_attention/ and see whether the tests find them
+	$(RUN) tests.mutants $(ARGS)
 
 test-newest:  ## run the notebooks for errors only, with the newest packages (PYTHON=python3.14)
 	$(PYTHON) -m venv --clear .venv-newest
 	.venv-newest/bin/python -m pip install --quiet --editable ".[test]"
+	.venv-newest/bin/python -m pip install --quiet --no-deps d2l==1.0.3
 	.venv-newest/bin/python -m pytest notebooks --nbval-lax $(NBVAL)
 
 clean:        ## remove what make set up; your copies of the notebooks stay
 	rm -rf .venv .venv-newest _build
 
-.PHONY: help lab test notebooks worksheets setup test-newest clean
+.PHONY: help lab test notebooks worksheets setup benchmark mutants test-newest clean

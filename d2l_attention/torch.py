@@ -1,6 +1,7 @@
 # Made from the #@save cells of book/ by `make notebooks`: change these, not this file.
 """Attention Scoring Functions in pytorch: the functions that the chapters derive."""
 
+import math
 import os
 import platform
 import sys
@@ -10,6 +11,7 @@ from importlib import metadata
 
 import torch
 from torch import Tensor, nn
+from torch.autograd import forward_ad
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
@@ -327,11 +329,35 @@ def nadaraya_watson(
     return weights @ y_train, weights
 
 
+# From book/04_masked_softmax.md, Look where looking is free
+def is_plain(tensor: Tensor) -> bool:
+    """False for what torch.compile, torch.export and torch.func pass.
+
+    These run a function on stand-ins: a shape, but no values of their own.
+    """
+    compiling = torch.compiler.is_compiling()
+    return not compiling and torch.func.debug_unwrap(tensor) is tensor
+
+
+def can_look(tensor: Tensor) -> bool:
+    """True where Python may read values for free: real ones, on the CPU."""
+    return tensor.is_cpu and is_plain(tensor)
+
+
+# From book/04_masked_softmax.md, Look where looking is free
+def length_span(lens: Tensor) -> tuple[int, int]:
+    """Return the least and the greatest length; (0, 0) without a look."""
+    if not can_look(lens) or not lens.numel():
+        return 0, 0
+    ends = lens.tolist() if lens.dim() == 1 else [int(x) for x in lens.aminmax()]
+    return min(ends), max(ends)
+
+
 # From book/04_masked_softmax.md, From lengths to a mask
 def check_lengths(lens: Tensor, b: int, n: int, m: int) -> None:
     """Raise an error unless `lens` has integers in 0..m, (b,) or (b, n).
 
-    The range is looked at on the CPU only: a GPU would have to be waited for.
+    The range is looked at where a look is free: see can_look.
 
     Raises:
         TypeError: `lens` does not hold integers.
@@ -342,9 +368,9 @@ def check_lengths(lens: Tensor, b: int, n: int, m: int) -> None:
     want = f"{(b,)} or {(b, n)}"
     if (have := tuple(lens.shape)) not in ((b,), (b, n)):
         raise ValueError(f"valid_lens must have shape {want}, got {have}")
-    looks = lens.is_cpu and not torch.compiler.is_compiling()
-    if looks and ((lens < 0) | (lens > m)).any():
-        raise ValueError(f"valid_lens must lie in 0..{m}, got {lens.tolist()}")
+    least, most = length_span(lens)
+    if least < 0 or most > m:
+        raise ValueError(f"valid_lens must lie in 0..{m}, got {least}..{most}")
 
 
 # From book/04_masked_softmax.md, From lengths to a mask
@@ -409,7 +435,7 @@ def attention_mask(
         shape: Shape (b, ..., n, m) of the scores.
         valid_lens: Integers in 0..m, per sequence (b,) or per query (b, n).
         mask: Boolean, broadcastable to `shape`; with heads (b, 1, n, m).
-        device: Where the lengths are to go; by default they stay.
+        device: Where both are to go; by default they stay.
 
     Returns:
         Boolean mask with as many axes as `shape` that broadcasts to it;
@@ -418,11 +444,35 @@ def attention_mask(
     Raises:
         TypeError, ValueError: As `length_mask` and `align_mask` do.
     """
-    keep = None if mask is None else align_mask(shape, mask)
+    if mask is not None:
+        mask = align_mask(shape, torch.as_tensor(mask, device=device))
     if valid_lens is None:
-        return keep
+        return mask
     inside = length_mask(shape, valid_lens, device)
-    return inside if keep is None else keep & inside
+    return inside if mask is None else mask & inside
+
+
+# From book/04_masked_softmax.md, The softmax
+def may_overwrite(tensor: Tensor) -> bool:
+    """True for a result of ours that no derivative will ask for again."""
+    tangent = forward_ad.unpack_dual(tensor).tangent
+    return is_plain(tensor) and not tensor.requires_grad and tangent is None
+
+
+# From book/04_masked_softmax.md, The softmax
+def softmax_where(keep: Tensor, X: Tensor, full: bool) -> Tensor:
+    """Return the softmax of X over the keys where `keep` is True.
+
+    full: every row is known to have a key. Otherwise empty rows become 0.
+    """
+    some, fill = None, -torch.inf
+    if not full:
+        some = keep.any(-1, keepdim=True)  # (..., n, 1): has the row any key?
+        fill = torch.where(some, -torch.inf, 0.0).to(X.dtype)
+    scores = torch.where(keep, X, fill)
+    out = scores if may_overwrite(scores) else None  # spares a third tensor
+    weights = torch.softmax(scores, -1, X.dtype, out=out)
+    return weights if full else torch.mul(weights, some, out=out)
 
 
 # From book/04_masked_softmax.md, The softmax
@@ -453,9 +503,8 @@ def masked_softmax(
     keep = attention_mask(X.shape, valid_lens, mask, X.device)
     if keep is None:
         return X.softmax(-1, dtype=X.dtype)
-    some = keep.any(-1, keepdim=True)  # (..., n, 1): has the row any key?
-    fill = torch.where(some, -torch.inf, 0.0).to(X.dtype)
-    return torch.where(keep, X, fill).softmax(-1, dtype=X.dtype) * some
+    full = mask is None and length_span(torch.as_tensor(valid_lens))[0] > 0
+    return softmax_where(keep, X, full)
 
 
 # From book/06_scaled_dot_product_attention.md, Check the sizes first
@@ -468,9 +517,13 @@ def check_sizes(queries: Tensor, keys: Tensor, values: Tensor) -> None:
         values: (b, m, v), or (b, heads, m, v).
 
     Raises:
+        TypeError: a tensor is not floating point.
         ValueError: the number of axes is not 3 or 4 or differs, batch or
             heads differ, or there is not one value for each key.
     """
+    for t in (queries, keys, values):
+        if not t.is_floating_point():
+            raise TypeError(f"queries, keys, values must be floating point, got {t.dtype}")
     q, k, v = (tuple(t.shape) for t in (queries, keys, values))
     got = f"got queries {q}, keys {k}, values {v}"
     if not len(q) == len(k) == len(v) or len(q) not in (3, 4):
@@ -500,6 +553,15 @@ def clear_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
     return [torch.where(used, tensor, 0) for tensor in tensors]
 
 
+# From book/06_scaled_dot_product_attention.md, Look before you clear
+def all_finite(*tensors: Tensor) -> bool:
+    """False if a number is NaN or infinite, or where a look is not free.
+
+    One such number spoils the sum, the quickest look at all of them.
+    """
+    return all([can_look(t) and math.isfinite(t.detach().sum()) for t in tensors])
+
+
 # From book/06_scaled_dot_product_attention.md, Meet the fused function
 def fused_attention(
     queries: Tensor,
@@ -525,6 +587,41 @@ def fused_attention(
         one_head = fused_attention(q, k, v, keep, dropout)
         return one_head.squeeze(1)  # (b, 1, n, v) -> (b, n, v)
     return F.scaled_dot_product_attention(queries, keys, values, attn_mask=keep, dropout_p=dropout)
+
+
+# From book/06_scaled_dot_product_attention.md, Cut each example to its own length
+def lengths_to_cut(queries: Tensor, keys: Tensor, valid_lens, mask) -> list[int]:
+    """Return the lengths (b,) where it pays to cut each example to its own.
+
+    It does for long examples on the CPU. The list is empty elsewhere, and
+    where a mask or lengths per query ask for more than one cut.
+    """
+    short = queries.shape[-2] * keys.shape[-2] < 2**16
+    if valid_lens is None or mask is not None or short or not queries.is_cpu:
+        return []
+    lens = torch.as_tensor(valid_lens)
+    return lens.tolist() if lens.dim() == 1 and length_span(lens)[1] else []
+
+
+def fused_by_example(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    lens: list[int],
+    dropout: float = 0.0,
+) -> Tensor:
+    """Run fused_attention on each example alone, without its padding."""
+    outputs = [
+        fused_attention(q, k[..., :m, :], v[..., :m, :], None, dropout)
+        for q, k, v, m in zip(queries.split(1), keys.split(1), values.split(1), lens, strict=True)
+    ]
+    return torch.cat(outputs)
+
+
+# From book/06_scaled_dot_product_attention.md, Build the layer
+def product(a: Tensor, b: Tensor) -> Tensor:
+    """Return a @ b; without heads by bmm, which starts faster than @."""
+    return torch.bmm(a, b) if a.dim() == 3 else a @ b
 
 
 # From book/06_scaled_dot_product_attention.md, Build the layer
@@ -567,20 +664,42 @@ class DotProductAttention(nn.Module):
                 f"got queries of size {d} and keys of size {d_keys}"
             )
         shape = (*queries.shape[:-1], keys.shape[-2])  # (b, n, m)
-        keep = attention_mask(shape, valid_lens, mask, queries.device)
-        keys, values = clear_padding(keep, keys, values)
+        if not all_finite(keys, values):
+            keep = attention_mask(shape, valid_lens, mask, queries.device)
+            keys, values = clear_padding(keep, keys, values)
         if not need_weights:
             self.attention_weights = None
             p = self.dropout.p if self.training else 0.0
+            keep = attention_mask(shape, valid_lens, mask, queries.device)
+            if lens := lengths_to_cut(queries, keys, valid_lens, mask):
+                return fused_by_example(queries, keys, values, lens, p)
             return fused_attention(queries, keys, values, keep, p)
-        scores = (queries / d**0.5) @ keys.transpose(-2, -1)  # (b, n, m)
-        weights = masked_softmax(scores, mask=keep)
+        scores = product(queries / d**0.5, keys.transpose(-2, -1))  # (b, n, m)
+        weights = masked_softmax(scores, valid_lens, mask)
         self.attention_weights = weights.detach()
-        return self.dropout(weights) @ values  # (b, n, v)
+        return product(self.dropout(weights), values)  # (b, n, v)
 
 
-# From book/07_additive_attention.md, Trade the tanh for a sigmoid
-def additive_scores(q: Tensor, k: Tensor, w: Tensor, block: int = 2**18) -> Tensor:
+# From book/07_additive_attention.md, Hold the scores once
+def sigmoid_scores(q: Tensor, k: Tensor, w: Tensor, step: int) -> Tensor:
+    """Return w^T sigmoid(q + k), computed for `step` queries at a time.
+
+    q (b, n, 1, h), k (b, 1, m, h), w (h,) -> (b, n, m); b may be (b, heads).
+    """
+    blocks = (
+        (rows + k).sigmoid_() @ w  # in place: the sum is ours alone
+        for rows in q.split(step, dim=-3)  # (b, step, 1, h)
+    )
+    if not all(may_overwrite(tensor) for tensor in (q, k, w)):
+        return torch.cat(list(blocks), dim=-2)
+    scores = q.new_empty((*q.shape[:-2], k.shape[-2]))  # (b, n, m), once
+    for part, block in zip(scores.split(step, dim=-2), blocks, strict=True):
+        part.copy_(block)
+    return scores
+
+
+# From book/07_additive_attention.md, Few numbers, many numbers
+def additive_scores(q: Tensor, k: Tensor, w: Tensor, block: int | None = None) -> Tensor:
     """Score every query with every key: w^T tanh(q + k), block by block.
 
     Uses tanh(x) = 2 sigmoid(2x) - 1. Without gradients, one block and the
@@ -591,19 +710,26 @@ def additive_scores(q: Tensor, k: Tensor, w: Tensor, block: int = 2**18) -> Tens
         k: projected keys (b, m, h), or (b, heads, m, h).
         w: weights of the hidden units (h,).
         block: how many numbers q + k may hold at a time; a block has at
-            least one query of each example.
+            least one query of each example. None: what suits the device.
 
     Returns:
         Scores (b, n, m), or (b, heads, n, m).
     """
-    step = max(1, block // max(1, k.numel()))  # queries in a block
+    n, m = q.shape[-2], k.shape[-2]
+    block = block or (2**18 if k.is_cpu else 2**26)  # 1 MiB fits a CPU's cache
+    if q.numel() * m <= min(block, 2**14):  # few: here the formula is faster
+        return torch.tanh(q.unsqueeze(-2) + k.unsqueeze(-3)) @ w
+    step = n if torch.compiler.is_compiling() else max(1, block // k.numel())
     q2 = 2 * q.unsqueeze(-2)  # (b, n, h) -> (b, n, 1, h)
     k2 = 2 * k.unsqueeze(-3)  # (b, m, h) -> (b, 1, m, h)
-    blocks = [
-        (rows + k2).sigmoid_() @ (2 * w)  # in place: the sum is ours alone
-        for rows in q2.split(step, dim=-3)  # (b, step, 1, h)
-    ]
-    return torch.cat(blocks, dim=-2) - w.sum()  # (b, n, m)
+    return sigmoid_scores(q2, k2, 2 * w, step) - w.sum()  # (b, n, m)
+
+
+# From book/07_additive_attention.md, Build the layer
+def check_features(name: str, tensor: Tensor, size: int) -> None:
+    """Check that vectors have the size a layer was made for; 0: any size."""
+    if size not in (0, tensor.shape[-1]):
+        raise ValueError(f"{name} must have size {size}, got {tuple(tensor.shape)}")
 
 
 # From book/07_additive_attention.md, Build the layer
@@ -654,14 +780,17 @@ class AdditiveAttention(nn.Module):
         `valid_lens` and `mask` are those of masked_softmax.
         """
         check_sizes(queries, keys, values)
-        shape = (*queries.shape[:-1], keys.shape[-2])  # (b, n, m)
-        keep = attention_mask(shape, valid_lens, mask, queries.device)
-        keys, values = clear_padding(keep, keys, values)
+        check_features("queries", queries, self.W_q.in_features)
+        check_features("keys", keys, self.W_k.in_features)
+        if not all_finite(keys, values):
+            shape = (*queries.shape[:-1], keys.shape[-2])  # (b, n, m)
+            keep = attention_mask(shape, valid_lens, mask, queries.device)
+            keys, values = clear_padding(keep, keys, values)
         q, k = self.W_q(queries), self.W_k(keys)  # (b, n, h), (b, m, h)
         scores = additive_scores(q, k, self.w_v.weight[0])  # (b, n, m)
-        weights = masked_softmax(scores, mask=keep)
+        weights = masked_softmax(scores, valid_lens, mask)
         self.attention_weights = weights.detach() if need_weights else None
-        return self.dropout(weights) @ values  # (b, n, v)
+        return product(self.dropout(weights), values)  # (b, n, v)
 
 
 # From book/08_more_scoring_functions.md, A zero vector has no direction
@@ -723,10 +852,14 @@ class ScoredAttention(nn.Module):
         if not need_weights:
             self.attention_weights = None
             p = self.dropout.p if self.training else 0.0
-            return fused_attention(q * q.shape[-1] ** 0.5, k, values, keep, p)
-        weights = masked_softmax(q @ k.transpose(-2, -1), mask=keep)
+            q = q * q.shape[-1] ** 0.5  # the fused function divides by it
+            if lens := lengths_to_cut(q, k, valid_lens, mask):
+                return fused_by_example(q, k, values, lens, p)
+            return fused_attention(q, k, values, keep, p)
+        scores = product(q, k.transpose(-2, -1))  # (b, n, m)
+        weights = masked_softmax(scores, valid_lens, mask)
         self.attention_weights = weights.detach()
-        return self.dropout(weights) @ values  # (b, n, v)
+        return product(self.dropout(weights), values)  # (b, n, v)
 
 
 # From book/08_more_scoring_functions.md, Distance

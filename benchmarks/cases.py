@@ -1,0 +1,156 @@
+"""What is measured: the same call to d2l, to this book's functions and to PyTorch's own."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from benchmarks.measure import Functions
+from d2l_attention import torch as ours
+from tests.attention.peer_d2l import d2l
+
+SMALL, MIDDLE, LARGE = (2, 1, 10), (32, 128, 128), (4, 1024, 2048)
+LONG = [(8, 4096, 4096), (2, 16384, 16384)]  # on a GPU
+ADDITIVE = [(2, 1, 10, 8), (128, 1, 9, 256), (32, 64, 64, 64), (8, 128, 128, 128)]
+ADDITIVE += [(4, 256, 512, 128)]
+
+
+@dataclass
+class Case:
+    """Functions of the same inputs; the first one is what the others are compared with."""
+
+    title: str
+    functions: dict[str, Callable]  # of the inputs
+    inputs: list[torch.Tensor]
+    parameters: list[torch.Tensor] = field(default_factory=list)
+    bytes_moved: int = 0  # the least that must be read and written
+
+    def forward(self) -> Functions:
+        def call(function):
+            with torch.no_grad():
+                return function(*self.inputs)
+
+        return {name: lambda f=f: call(f) for name, f in self.functions.items()}
+
+    def forward_and_backward(self) -> Functions:
+        leaves = [tensor.detach().requires_grad_() for tensor in self.inputs]
+        wanted = leaves + self.parameters
+
+        def call(function):
+            out = function(*leaves)
+            for tensor in wanted:
+                tensor.grad = None
+            out.backward(torch.ones_like(out))
+
+        return {name: lambda f=f: call(f) for name, f in self.functions.items()}
+
+
+class Data:
+    """Random inputs on a device; lengths are uniform in 1..m."""
+
+    def __init__(self, device: torch.device, dtype: torch.dtype):
+        self.device, self.dtype = device, dtype
+        self.generator = torch.Generator().manual_seed(0)
+
+    def normal(self, *shape: int) -> torch.Tensor:
+        return torch.randn(shape, generator=self.generator).to(self.device, self.dtype)
+
+    def lengths(self, m: int, *shape: int) -> torch.Tensor:
+        return torch.randint(1, m + 1, shape, generator=self.generator).to(self.device)
+
+
+def cases(device: torch.device, dtype: torch.dtype) -> Iterator[Case]:
+    data = Data(device, dtype)
+    sizes = [SMALL, MIDDLE, LARGE]
+    for b, n, m in sizes:
+        yield softmax_case(data, (b, n, m), data.lengths(m, b), "(b,)")
+        yield softmax_case(data, (b, n, m), data.lengths(m, b, n), "(b, n)")
+    for b, n, m in sizes + (LONG if device.type == "cuda" else []):
+        yield dot_product_case(data, b, n, m, 2 if (b, n, m) == SMALL else 64)
+    for b, n, m, h in ADDITIVE:
+        yield additive_case(data, b, n, m, h)
+    yield multi_head_case(data, 8, 512, 256, 8)
+
+
+def softmax_case(data: Data, shape, lens, kind: str) -> Case:
+    scores = data.normal(*shape)
+    return Case(
+        f"masked softmax {shape}, lengths {kind}",
+        {
+            "d2l": lambda X: d2l.masked_softmax(X * 1, lens),  # it overwrites what it is given
+            "ours": lambda X: ours.masked_softmax(X * 1, lens),
+            "no mask: the floor": lambda X: (X * 1).softmax(-1),
+        },
+        [scores],
+        bytes_moved=4 * scores.nbytes,
+    )
+
+
+def dot_product_case(data: Data, b: int, n: int, m: int, d: int) -> Case:
+    lens = data.lengths(m, b)
+    theirs, own = (module.DotProductAttention(0.0).eval() for module in (d2l, ours))
+
+    def fused(queries, keys, values):
+        keep = torch.arange(m, device=lens.device) < lens[:, None, None, None]
+        heads = (tensor.unsqueeze(1) for tensor in (queries, keys, values))
+        return F.scaled_dot_product_attention(*heads, attn_mask=keep).squeeze(1)
+
+    return Case(
+        f"dot product {(b, n, m)}, d={d}",
+        {
+            "d2l": lambda q, k, v: theirs(q, k, v, lens),
+            "ours, weights kept": lambda q, k, v: own(q, k, v, lens),
+            "ours, not kept": lambda q, k, v: own(q, k, v, lens, need_weights=False),
+            "PyTorch, fused": fused,
+        },
+        [data.normal(b, n, d), data.normal(b, m, d), data.normal(b, m, d)],
+    )
+
+
+def additive_case(data: Data, b: int, n: int, m: int, h: int) -> Case:
+    inputs = [data.normal(b, n, h), data.normal(b, m, h), data.normal(b, m, h)]
+    lens = data.lengths(m, b)
+    theirs, own = d2l.AdditiveAttention(h, 0.0), ours.AdditiveAttention(h, 0.0, h, h)
+    for layer in (theirs, own):
+        layer.to(data.device, data.dtype).eval()(*inputs, lens)
+    own.load_state_dict(theirs.state_dict())
+    return Case(
+        f"additive {(b, n, m)}, h={h}",
+        {
+            "d2l": lambda q, k, v: theirs(q, k, v, lens),
+            "ours": lambda q, k, v: own(q, k, v, lens),
+        },
+        inputs,
+        [*theirs.parameters(), *own.parameters()],
+    )
+
+
+def multi_head_case(data: Data, b: int, n: int, width: int, heads: int) -> Case:
+    lens, X = data.lengths(n, b), data.normal(b, n, width)
+    hidden = torch.arange(n, device=lens.device) >= lens[:, None]
+    theirs = d2l.MultiHeadAttention(width, heads, 0.0).to(data.device, data.dtype).eval()
+    with_ours = d2l.MultiHeadAttention(width, heads, 0.0).to(data.device, data.dtype).eval()
+    with_ours.attention = ours.DotProductAttention(0.0).eval()
+    builtin = nn.MultiheadAttention(width, heads, batch_first=True)
+    builtin = builtin.to(data.device, data.dtype).eval()
+    for layer in (theirs, with_ours):
+        layer(X, X, X, lens)
+
+    def pytorch(need_weights):
+        return lambda X: builtin(
+            X, X, X, key_padding_mask=hidden, need_weights=need_weights
+        )[0]  # fmt: skip
+
+    return Case(
+        f"multi-head ({b}, {n}, {n}), {heads} heads of {width // heads}",
+        {
+            "d2l": lambda X: theirs(X, X, X, lens),
+            "d2l's with our attention": lambda X: with_ours(X, X, X, lens),
+            "PyTorch, weights kept": pytorch(True),
+            "PyTorch, not kept": pytorch(False),
+        },
+        [X],
+        [p for layer in (theirs, with_ours, builtin) for p in layer.parameters()],
+    )

@@ -1,0 +1,76 @@
+"""Attention with plain loops over Python's own float64: slow, and nothing shared with the module.
+
+Tensors come in as nested lists (`tensor.tolist()`); results go out as nested lists.
+"""
+
+import itertools
+import math
+
+
+def at(nested, index):
+    for i in index:
+        nested = nested[i]
+    return nested
+
+
+def allowed(index, j, lens=None, mask=None, mask_shape=()) -> bool:
+    """May row `index` = (example, ..., query) attend to key j?"""
+    if lens is not None:
+        length = lens[index[0]]
+        length = length[index[-1]] if isinstance(length, list) else length
+        if j >= length:
+            return False
+    if mask is None:
+        return True
+    full = (*index, j)[len(index) + 1 - len(mask_shape) :]
+    return at(mask, [0 if size == 1 else i for i, size in zip(full, mask_shape, strict=True)])
+
+
+def softmax_of(scores: list[float], keep: list[bool]) -> list[float]:
+    valid = [s for s, k in zip(scores, keep, strict=True) if k]
+    if not valid:
+        return [0.0] * len(scores)
+    top = max(valid)
+    total = sum(math.exp(s - top) for s in valid)
+    return [math.exp(s - top) / total if k else 0.0 for s, k in zip(scores, keep, strict=True)]
+
+
+def masked_softmax(X, shape, lens=None, mask=None, mask_shape=()) -> dict[tuple, float]:
+    """Return {index: weight} for scores of any number of axes."""
+    weights = {}
+    for index in itertools.product(*map(range, shape[:-1])):
+        keep = [allowed(index, j, lens, mask, mask_shape) for j in range(shape[-1])]
+        for j, weight in enumerate(softmax_of(at(X, index), keep)):
+            weights[(*index, j)] = weight
+    return weights
+
+
+def attention(score, queries, keys, values, lens=None, mask=None, mask_shape=(), value_size=0):
+    """Return outputs and weights of one minibatch without heads, for any score(query, key)."""
+    outputs, weights = [], []
+    for i, (qs, ks, vs) in enumerate(zip(queries, keys, values, strict=True)):
+        outputs.append([])
+        weights.append([])
+        for r, q in enumerate(qs):
+            keep = [allowed((i, r), j, lens, mask, mask_shape) for j in range(len(ks))]
+            row = softmax_of([score(q, k) for k in ks], keep)
+            blend = [0.0] * value_size
+            for weight, v in zip(row, vs, strict=True):
+                if weight:
+                    blend = [total + weight * x for total, x in zip(blend, v, strict=True)]
+            outputs[-1].append(blend)
+            weights[-1].append(row)
+    return outputs, weights
+
+
+def dot(a, b) -> float:
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def scaled_dot_score(q, k) -> float:
+    return dot(q, k) / math.sqrt(len(q))
+
+
+def additive_score(q, k, W_q, W_k, w_v) -> float:
+    hidden = [math.tanh(dot(a, q) + dot(b, k)) for a, b in zip(W_q, W_k, strict=True)]
+    return dot(w_v, hidden)

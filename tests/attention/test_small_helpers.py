@@ -1,0 +1,81 @@
+"""The small helpers of the module, and the rules that keep its parts short enough to teach."""
+
+import ast
+from pathlib import Path
+
+import pytest
+import torch
+from cases import normal
+
+import d2l_attention.torch as module
+from d2l_attention.torch import as_panels, clear_padding, show_heatmaps, try_gpu
+
+FUNCTION_LINES, CLASS_LINES = 30, 60
+
+
+def test_every_function_and_class_that_is_derived_is_short():
+    drawing = {"show_heatmaps"}
+    for node in ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name not in drawing:
+            most = CLASS_LINES if isinstance(node, ast.ClassDef) else FUNCTION_LINES
+            assert node.end_lineno - node.lineno < most, node.name
+
+
+def test_the_device_can_be_forced(monkeypatch):
+    monkeypatch.setenv("D2L_DEVICE", "meta")
+    assert try_gpu() == torch.device("meta")
+
+
+@pytest.mark.parametrize(("i", "count", "want"), [(0, 0, "cpu"), (0, 1, "cuda:0"), (1, 1, "cpu")])
+def test_a_gpu_is_taken_where_there_is_one(monkeypatch, i, count, want):
+    monkeypatch.delenv("D2L_DEVICE", raising=False)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
+    assert try_gpu(i) == torch.device(want)
+
+
+def test_padding_is_cleared_only_where_no_query_looks():
+    keep = torch.tensor([[[True, False, False], [False, False, True]]])
+    tensor = normal(1, 3, 2)
+    (cleared,) = clear_padding(keep, tensor)
+    assert cleared[0, 1].tolist() == [0, 0]
+    assert torch.equal(cleared[0, [0, 2]], tensor[0, [0, 2]])
+    (same,) = clear_padding(None, tensor)
+    assert same is tensor
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (4, 2, 3), (5, 4, 2, 3)])
+def test_matrices_become_rows_and_columns_of_panels(shape):
+    assert as_panels(torch.zeros(shape)).shape == (1, 1, 2, 3)[: 4 - len(shape)] + shape
+
+
+@pytest.mark.parametrize("shape", [(3,), (1, 1, 1, 2, 3)])
+def test_matrices_of_other_axes_are_refused(shape):
+    with pytest.raises(ValueError, match="matrices must have shape"):
+        as_panels(torch.zeros(shape))
+
+
+@pytest.mark.filterwarnings("ignore:__array__:DeprecationWarning")  # matplotlib reads tensors
+def test_heat_maps_put_queries_down_and_keys_across_on_one_scale():
+    import matplotlib
+
+    matplotlib.use("agg")
+    weights = torch.tensor([[[0.0, 0.5, 1.0], [0.25, 0.75, 0.1]]]).requires_grad_()
+    figure = show_heatmaps(weights, "keys", "queries", titles=["t"], xticks="abc", yticks="de")
+    panel, colour_bar = figure.axes
+    image = panel.collections[0]
+    assert panel.get_title() == "t"
+    assert panel.get_xlim() == (-0.5, 2.5)
+    assert panel.get_ylim() == (1.5, -0.5)
+    assert [label.get_text() for label in panel.get_xticklabels()] == list("abc")
+    assert [label.get_text() for label in panel.get_yticklabels()] == list("de")
+    assert image.get_clim() == (0, 1)
+    assert (
+        image.get_array().reshape(2, 3).tolist() == weights[0].double().round(decimals=6).tolist()
+    )
+    assert (figure.get_supxlabel(), figure.get_supylabel()) == ("keys", "queries")
+    assert colour_bar.get_ylim() == (0, 1)
+
+
+def test_titles_that_do_not_fit_the_panels_are_refused():
+    with pytest.raises(ValueError, match="titles must have length 2, got 1"):
+        show_heatmaps(torch.zeros(1, 2, 3, 3), "keys", "queries", titles=["one"])

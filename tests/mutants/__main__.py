@@ -1,0 +1,102 @@
+"""Plants one fault after the other in the generated module and sees whether the tests notice.
+
+    python -m tests.mutants                  unit tests on all faults, notebooks on a sample
+    python -m tests.mutants --function NAME  the faults of one function or class only
+
+Written for this book because the known tools do not fit a generated module that notebooks
+import: mutmut puts a switch into every function, which torch.compile and the notebooks'
+kernels would have to follow, and cosmic-ray starts a process for each fault, which spends its
+time on importing torch.
+"""
+
+import argparse
+import ast
+import os
+import random
+import re
+import sys
+import time
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+from tests.mutants import notebooks, unit_tests
+from tests.mutants.faults import Fault, faults
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PACKAGE = ROOT / "d2l_attention"
+NOTEBOOKS = ROOT / "notebooks" / "pytorch"
+ATTENTION = ROOT / "tests" / "attention"
+# The tests in the order of their speed.
+TESTS = [ATTENTION / f"test_{name}.py" for name in ("wrong_input", "small_helpers", "peer_d2l")]
+# Pictures and the report on the machine: it is the notebooks that compare these.
+NOT_ATTENTION = ("00_start_here", "01_queries_keys_values")
+
+
+def main() -> int:
+    options = arguments()
+    source = (PACKAGE / "torch.py").read_text(encoding="utf-8")
+    equivalent = known_equivalents()
+    every = list(faults(source, saved_by(source, NOT_ATTENTION)))
+    chosen = [f for f in every if options.function in (None, f.function)]
+    planted = [f for f in chosen if str(f) not in equivalent]
+    print(f"{len(planted)} faults planted, {len(chosen) - len(planted)} equivalent ones left out")
+    if stale := equivalent - {str(f) for f in every}:
+        print("equivalent.toml has faults that are none (any more):", *sorted(stale), sep="\n   ")
+    sound = Fault("", "", source)
+    rest = sorted(set(ATTENTION.glob("test_*.py")) - set(TESTS))
+    missed = score("unit tests", sound, planted, lambda some: unit_tests.run(
+        some, options.jobs, ROOT, [*TESTS, *rest]))  # fmt: skip
+    seen = [f for f in planted if notebooks.notebooks_that_use(f.function, source, NOTEBOOKS)]
+    sample = random.Random(0).sample(seen, min(options.notebooks, len(seen)))
+    if sample:
+        sound = Fault(sample[0].function, "", source)
+        score("notebooks", sound, sample, lambda some: notebooks.run(
+            some, options.jobs, ROOT, PACKAGE, NOTEBOOKS))  # fmt: skip
+    return bool(missed)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants")
+    parser.add_argument("--function", help="a function or class of the module")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--notebooks", type=int, default=40, help="how many faults they get")
+    return parser.parse_args()
+
+
+def known_equivalents() -> set[str]:
+    """Faults that change nothing a test could see; the file gives the reason for each."""
+    with Path(__file__).with_name("equivalent.toml").open("rb") as file:
+        groups = tomllib.load(file).get("group", [])
+    return {fault for group in groups for fault in group["faults"]}
+
+
+def saved_by(source: str, chapters: tuple[str, ...]) -> set[str]:
+    """Names of the definitions whose comment says that they come from these chapters."""
+    names = set()
+    for block in re.split(r"^# From ", source, flags=re.MULTILINE)[1:]:
+        origin, code = block.split("\n", 1)
+        if any(f"/{chapter}.md" in origin for chapter in chapters):
+            names |= {getattr(part, "name", "") for part in ast.parse(code).body}
+    return names
+
+
+def score(title: str, sound: Fault, planted: list[Fault], run) -> list[Fault]:
+    """Print the faults that `run` does not catch, and the score."""
+    begun = time.monotonic()
+    caught = run([sound, *planted])
+    if caught.pop(sound):
+        sys.exit(f"the {title} fail without any fault: run `make test` first")
+    missed = [fault for fault in planted if not caught[fault]]
+    for fault in missed:
+        print(f"   missed: {fault}")
+    for function, number in Counter(fault.function for fault in missed).most_common():
+        print(f"   {number} in {function}")
+    seconds = time.monotonic() - begun
+    print(f"{title}: {len(planted) - len(missed)} of {len(planted)} caught in {seconds:.0f} s",
+          flush=True)  # fmt: skip
+    return missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

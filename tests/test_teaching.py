@@ -1,0 +1,53 @@
+"""The teacher's page in the README: its tables name the exercises that the chapters have."""
+
+import importlib
+import re
+
+from conftest import ROOT
+
+from bookbinder.binding import read_edition_chapters
+from bookbinder.description import read_book
+
+BOOK = read_book(ROOT)
+TASK = r"\d+\.\d+"
+
+
+def teaching():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return re.split(r"^## ", text.partition("\n## Teaching from the book\n")[2], flags=re.M)[0]
+
+
+def rows_of_the_table():
+    """Return number and kind of each exercise."""
+    return re.findall(rf"^\| ({TASK}) \| [^|]+ \| ([^|]+) \| \d+ \|", teaching(), re.M)
+
+
+def exercises_of_the_chapters():
+    return [
+        number
+        for chapter in read_edition_chapters(BOOK, BOOK.editions[0])
+        for cell in chapter.notebook.cells
+        if cell.cell_type == "markdown"
+        for number in re.findall(rf"^### Exercise ({TASK})\b", cell.source, re.M)
+    ]
+
+
+def test_the_teachers_table_lists_every_exercise_in_the_order_of_the_chapters():
+    assert [number for number, _ in rows_of_the_table()] == exercises_of_the_chapters()
+
+
+def test_the_teachers_table_says_check_where_an_exercise_has_one():
+    declared = set()
+    for number in {number.partition(".")[0] for number in exercises_of_the_chapters()}:
+        module = f"d2l_attention.practice.chapter_{number.zfill(2)}"
+        if (ROOT / f"{module.replace('.', '/')}.py").exists():
+            declared |= {e.number for e in importlib.import_module(module).EXERCISES}
+    assert {number for number, kind in rows_of_the_table() if "check" in kind} == declared
+
+
+def test_the_plan_gives_every_exercise_as_homework_once():
+    planned = []
+    for homework in re.findall(r"^\| \d+ \|(?:[^|]*\|){5} ([^|]*) \|$", teaching(), re.M):
+        given = re.sub(r"11\.1 to 11\.3", "11.1, 11.2, 11.3", homework)
+        planned += re.findall(TASK, given)
+    assert sorted(planned) == sorted(exercises_of_the_chapters())
