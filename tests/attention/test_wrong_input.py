@@ -151,7 +151,10 @@ def test_integer_tensors_are_refused(name, which):
     tensors = list(batch())
     tensors[which] = tensors[which].long()
     refuses(
-        layer_of(name), TypeError, "queries, keys, values must be floating, got [torch.", *tensors
+        layer_of(name),
+        TypeError,
+        "queries, keys, values must be floating point, got torch.",
+        *tensors,
     )
 
 
