@@ -9,6 +9,7 @@ from bookbinder.description import Book, guess, read_book
 from bookbinder.errors import BookError
 from bookbinder.reader_copies import bring_copies
 from bookbinder.site.building import build_site, open_site
+from bookbinder.site.printing import print_book
 from bookbinder.worksheets import bind_worksheets
 
 
@@ -45,6 +46,8 @@ def parser() -> argparse.ArgumentParser:
     site.set_defaults(action=lambda book, options: build_site(book))
     site_open = commands.add_parser("site-open", help="show the site in a browser")
     site_open.set_defaults(action=lambda book, options: open_site(book))
+    pdf = commands.add_parser("pdf", help="print the site as one PDF")
+    pdf.set_defaults(action=lambda book, options: print_book(book))
     return top
 
 

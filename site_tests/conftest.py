@@ -73,9 +73,12 @@ def addresses(site) -> dict[str, str]:
     """Where the site starts, for each way to read it."""
     handler = functools.partial(Quiet, directory=str(site))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
     yield {"file": site.as_uri(), "server": f"http://127.0.0.1:{server.server_port}"}
     server.shutdown()
+    thread.join()
+    server.server_close()
 
 
 @dataclass

@@ -22,6 +22,7 @@ def test_no_serious_violation(browser, addresses, axe, name, theme):
     )
     page = open_page(context, f"{addresses['file']}/{name}")
     page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true })")
+    page.wait_for_timeout(200)  # what has opened becomes reachable
     page.evaluate(axe)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     context.close()

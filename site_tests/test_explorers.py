@@ -2,6 +2,7 @@
 
 import functools
 import re
+import warnings
 
 import nbformat
 import pytest
@@ -36,7 +37,8 @@ def explored(chapter):
         calls.append((function, sliders))
         return explorer.explore(function, **options)
 
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the notebooks run without pytest's strictness
         patch.setattr(practice, "explore", record)
         for cell in code[: last + 1]:
             try:

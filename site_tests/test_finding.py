@@ -29,9 +29,8 @@ def test_dark_mode_holds_over_pages(browser, addresses, way):
     context = browser.new_context(color_scheme="light")
     page = open_page(context, f"{addresses[way]}/index.html")
     theme = "document.documentElement.dataset.theme"
-    for _ in range(3):
-        if page.evaluate(theme) != "dark":
-            page.locator(".theme-switch-button:visible").first.click()
+    page.get_by_role("button", name="Color mode").locator("visible=true").click()
+    page.get_by_role("button", name="Dark").locator("visible=true").click()
     assert page.evaluate(theme) == "dark"
     page.get_by_role("link", name="Start reading").click()
     page.wait_for_url("**/00_start_here.html")

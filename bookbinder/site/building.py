@@ -21,7 +21,9 @@ from bookbinder.site.settings import folder_of
 from bookbinder.site.sources import edition_sources, pictures
 
 MATHJAX = "sphinx-mathjax-offline"
-WARNING = re.compile(r"^(?:(?P<file>/[^:]*):)?(?:(?P<line>\d+):)? *(?:WARNING|ERROR): (?P<text>.*)$")
+WARNING = re.compile(
+    r"^(?:(?P<file>/[^:]*):)?(?:(?P<line>\d+):)? *(?:WARNING|ERROR): (?P<text>.*)$"
+)
 CELL = 10_000  # myst-nb counts lines as 10000 times the cell, plus the line
 NEEDED = "the site needs more packages; `make site` installs them"
 

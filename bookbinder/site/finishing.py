@@ -6,7 +6,7 @@ from pathlib import Path
 from bookbinder.site.icons import icon_styles, icons_used
 
 ICON_SCRIPT = "scripts/fontawesome.js"
-SCRIPT_TAG = re.compile(r'\s*<(?:script|link)[^>]*fontawesome\.js[^>]*>(?:</script>)?')
+SCRIPT_TAG = re.compile(r"\s*<(?:script|link)[^>]*fontawesome\.js[^>]*>(?:</script>)?")
 SOURCE_MAP = re.compile(r"/[/*]# sourceMappingURL=\S+(?: ?\*/)?\s*$")
 UNUSED = ("**/*.map", "**/*.LICENSE.txt.map", "_static/*macros.html", ".buildinfo*")
 UNUSED += ("objects.inv", "_static/locales/**/*", "_static/vendor/**/fa-[br]*", "_static/images/*")

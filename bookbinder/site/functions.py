@@ -103,9 +103,8 @@ def entries_of(lines: list[str]) -> list[str]:
     least = min((len(line) - len(line.lstrip()) for line in lines), default=0)
     entries: list[str] = []
     for line in lines:
-        if len(line) - len(line.lstrip()) > least and entries:
-            entries[-1] += f" {line.strip()}"
-        elif entries and not ENTRY.match(line.strip()):
+        deeper = len(line) - len(line.lstrip()) > least
+        if entries and (deeper or not ENTRY.match(line.strip())):
             entries[-1] += f" {line.strip()}"
         else:
             entries.append(line.strip())

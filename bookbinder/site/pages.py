@@ -58,9 +58,9 @@ def site_markdown(source: str, in_references: bool) -> tuple[str, bool]:
 
 
 def source_line(chapter: Chapter, index: int, line: int) -> str:
-    """Say where line number `line` of a cell of the site's notebook stands in the book's source."""
+    """Say where in the book stands what myst-nb calls `line`, which is one too many."""
     before = 1 if index == 0 else 0  # the origin comment
-    return f"{chapter.file}:{chapter.lines[index] + max(line - 1 - before, 0)}"
+    return f"{chapter.file}:{chapter.lines[index] + max(line - 2 - before, 0)}"
 
 
 def equations(chapters: list[Chapter]) -> dict[str, str]:

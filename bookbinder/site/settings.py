@@ -6,7 +6,13 @@ from bookbinder.description import Book, Edition
 
 HERE = Path(__file__).parent
 NAMES = {"pytorch": "PyTorch", "jax": "JAX", "tensorflow": "TensorFlow", "mxnet": "MXNet"}
-LANGUAGE_NAMES = {"en": "English", "zh": "中文", "ja": "日本語", "pt": "Português", "vi": "Tiếng Việt"}
+LANGUAGE_NAMES = {
+    "en": "English",
+    "zh": "中文",
+    "ja": "日本語",
+    "pt": "Português",
+    "vi": "Tiếng Việt",
+}
 
 
 def edition_name(edition: Edition, editions: tuple[Edition, ...]) -> str:
@@ -72,7 +78,7 @@ def sphinx_settings(book: Book, edition: Edition, equations: dict[str, str], anc
         "html_static_path": [str(HERE / "look")],
         "templates_path": [str(HERE / "templates")],
         "html_css_files": ["book.css"],
-        "html_js_files": [["book.js", {"priority": 100}]],
+        "html_js_files": [["book.js", {"priority": 300}]],
         "html_copy_source": False,
         "html_show_sourcelink": False,
         "html_show_sphinx": False,

@@ -1,8 +1,8 @@
 // Small helpers of the site; the pages read well without them.
 (() => {
   // From a file, browsers let no page fetch another: search shows titles only.
-  if (location.protocol === "file:" && window.DOCUMENTATION_OPTIONS)
-    window.DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+  if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined")
+    DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
   const above = () => {
     let last = "";
     for (const section of document.querySelectorAll("article section")) {
@@ -16,10 +16,16 @@
     const goal = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     for (let up = goal; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
   };
+  const BOXES = "div.math, span.math.wide, .output, .parts, .d2l-explorer, pre, .pst-scrollable-table-container";
   const reachable = () => {
     // What scrolls sideways must be reachable by keyboard.
-    for (const box of document.querySelectorAll("div.math, .output, .parts, .d2l-explorer, pre, .pst-scrollable-table-container"))
-      if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+    const room = document.querySelector("article").clientWidth;
+    for (const math of document.querySelectorAll("span.math mjx-container"))
+      math.parentElement.classList.toggle("wide", math.getBoundingClientRect().width > 0.8 * room);
+    for (const box of document.querySelectorAll(BOXES)) {
+      const over = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+      if (over) box.tabIndex = 0;
+    }
   };
   document.addEventListener("DOMContentLoaded", () => {
     unfold();
@@ -32,6 +38,8 @@
   });
   addEventListener("hashchange", unfold);
   addEventListener("load", () => (window.MathJax?.startup?.promise ?? Promise.resolve()).then(reachable));
+  addEventListener("toggle", reachable, true); // a fold that opens
+  addEventListener("resize", reachable);
   let opened = [];
   addEventListener("beforeprint", () => {
     opened = [...document.querySelectorAll("details:not([open])")];
