@@ -258,6 +258,19 @@ def test_notebooks_that_are_stale_stop_the_build(book):
         build_site(book)
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_colab_and_binder_are_offered_where_a_repository_is_named(book, sphinx, named):
+    if named:
+        path = book.root / "book.toml"
+        line = 'repository = "https://github.com/someone/some-book"'
+        path.write_text(f"{line}\n{path.read_text()}")
+    build_site(read_book(book.root))
+    page = (site_folder(book) / "00_first.html").read_text()
+    for service in ("colab.research.google.com", "mybinder.org"):
+        assert (service in page) == named
+    assert ("some-book/blob/main/notebooks/pytorch/00_first.ipynb" in page) == named
+
+
 def test_two_editions_get_a_switch_that_keeps_the_chapter(book, sphinx):
     toml = (book.root / "book.toml").read_text()
     jax = toml[toml.index("[[") :].replace("pytorch", "jax").replace("torch.py", "jax.py")

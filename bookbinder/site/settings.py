@@ -43,12 +43,13 @@ def sphinx_settings(book: Book, edition: Edition, equations: dict[str, str], anc
         "pygments_light_style": "a11y-high-contrast-light",
         "pygments_dark_style": "a11y-high-contrast-dark",
     }
-    if repository := getattr(book, "repository", ""):
+    if repository := book.repository:
         launch = {"notebook_interface": "jupyterlab", "binderhub_url": "https://mybinder.org"}
         if "github.com" in repository:
             launch["colab_url"] = "https://colab.research.google.com"
         options |= {
             "repository_url": repository,
+            "repository_branch": "main",
             "use_repository_button": True,
             "path_to_docs": book.named(edition.notebooks),
             "launch_buttons": launch,
@@ -87,7 +88,6 @@ def sphinx_settings(book: Book, edition: Edition, equations: dict[str, str], anc
         "html_use_index": True,
         "html_domain_indices": False,
         "python_display_short_literal_types": True,
-        "python_maximum_signature_line_length": 60,
         "add_module_names": False,
         "toc_object_entries": False,
         "book_chapters": list(book.chapters),
