@@ -10,6 +10,11 @@ SCRIPT_TAG = re.compile(r"\s*<(?:script|link)[^>]*fontawesome\.js[^>]*>(?:</scri
 SOURCE_MAP = re.compile(r"/[/*]# sourceMappingURL=\S+(?: ?\*/)?\s*$")
 UNUSED = ("**/*.map", "**/*.LICENSE.txt.map", "_static/*macros.html", ".buildinfo*")
 UNUSED += ("objects.inv", "_static/locales/**/*", "_static/vendor/**/fa-[br]*", "_static/images/*")
+ICON = (
+    '<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 '
+    "viewBox=%220 0 2 2%22%3E%3Cpath fill=%22%2308306b%22 d=%22M0 0h1v1h1v1H1V1H0z%22/%3E%3C/svg%3E"
+    '"/>'
+)
 PICTURE = re.compile(r'<img(?=[^>]* src="_images/)( )')
 PATH = re.compile(r'(?<= d=")[^"]*')
 LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
@@ -42,6 +47,7 @@ def finish(folder: Path) -> None:
 
 def finished(page: str) -> str:
     """Return the text of a page that asks for no icon script, and for pictures when in view."""
+    page = page.replace("<head>", f"<head>\n    {ICON}", 1)  # else browsers ask for one
     return PICTURE.sub(r'<img loading="lazy"\1', SCRIPT_TAG.sub("", page))
 
 
