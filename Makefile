@@ -27,6 +27,18 @@ notebooks: setup  ## bind and execute the book again: notebooks/ and d2l_attenti
 worksheets: setup ## bind the students' edition, without solutions; ARGS=--solutions-only, the teachers'
 	@$(RUN) bookbinder worksheets $(ARGS)
 
+site: $(VENV)/site-ready  ## build the book as a site in _build/site/, from the executed notebooks
+	@$(RUN) bookbinder site
+
+site-open: $(VENV)/site-ready  ## show the site in a browser
+	@$(RUN) bookbinder site-open
+
+test-site: $(VENV)/site-ready  ## look at every page of the site in Chromium
+	$(PYTEST) site_tests
+
+pdf: $(VENV)/site-ready  ## print the site as one PDF in _build/, with Chromium
+	@$(RUN) bookbinder pdf
+
 setup: $(VENV)/ready  ## set up .venv with the pinned packages
 
 $(VENV)/ready: pyproject.toml constraints.txt
@@ -42,6 +54,10 @@ benchmark: setup  ## measure speed and memory beside other implementations
 mutants: setup  ## plant faults in d2l_attention/ and see whether the tests find them
 	$(RUN) tests.mutants $(ARGS)
 
+$(VENV)/site-ready: $(VENV)/ready
+	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,site]"
+	@touch $(VENV)/site-ready
+
 test-newest:  ## run the notebooks for errors only, with the newest packages (PYTHON=python3.14)
 	$(PYTHON) -m venv --clear .venv-newest
 	.venv-newest/bin/python -m pip install --quiet --editable ".[test]"
@@ -51,4 +67,4 @@ test-newest:  ## run the notebooks for errors only, with the newest packages (PY
 clean:        ## remove what make set up; your copies of the notebooks stay
 	rm -rf .venv .venv-newest _build
 
-.PHONY: help lab test notebooks worksheets setup benchmark mutants test-newest clean
+.PHONY: help lab test notebooks worksheets site site-open test-site pdf setup benchmark mutants test-newest clean

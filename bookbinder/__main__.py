@@ -8,6 +8,8 @@ from bookbinder.binding import bind_module, bind_notebook, read_edition_chapters
 from bookbinder.description import Book, guess, read_book
 from bookbinder.errors import BookError
 from bookbinder.reader_copies import bring_copies
+from bookbinder.site.building import build_site, open_site
+from bookbinder.site.printing import print_book
 from bookbinder.worksheets import bind_worksheets
 
 
@@ -40,6 +42,12 @@ def parser() -> argparse.ArgumentParser:
     worksheets.set_defaults(
         action=lambda book, options: bind_worksheets(book, options.solutions_only)
     )
+    site = commands.add_parser("site", help="build the site from the executed notebooks")
+    site.set_defaults(action=lambda book, options: build_site(book))
+    site_open = commands.add_parser("site-open", help="show the site in a browser")
+    site_open.set_defaults(action=lambda book, options: open_site(book))
+    pdf = commands.add_parser("pdf", help="print the site as one PDF")
+    pdf.set_defaults(action=lambda book, options: print_book(book))
     return top
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from bookbinder.bind_facts import note_seconds
 from bookbinder.chapters import Chapter, read_chapter, tags_of
 from bookbinder.description import Book, Edition
 from bookbinder.errors import BookError
@@ -80,6 +81,7 @@ def bind_notebook(book: Book, edition: Edition, chapter: Chapter) -> None:
     changed = write_whole(path, as_text(notebook))
     if cover := cover_picture(notebook):
         changed |= write_whole(cover_path(edition), cover)
+    note_seconds(book, edition, chapter.name, time.monotonic() - begun)
     state = "changed" if changed else "as before"
     print(
         f"{chapter.name:35}{cells:4} cells{time.monotonic() - begun:7.1f} s   {state}", flush=True

@@ -17,6 +17,7 @@ BOOK_KEYS = {
     "chapters": list,
     "editions": list,
 }
+OPTIONAL_KEYS = {"repository": str}  # where the book is published; the site links to it
 EDITION_KEYS = {"framework": str, "language": str, "notebooks": str, "module": str}
 
 
@@ -40,6 +41,7 @@ class Book:
     seconds_per_cell: int
     chapters: tuple[str, ...]
     editions: tuple[Edition, ...]
+    repository: str = ""
 
     def chapter_file(self, name: str) -> Path:
         return self.source / f"{name}.md"
@@ -64,7 +66,11 @@ def read_book(root: Path) -> Book:
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BookError(f"{FILE}: {error}") from None
-    check_keys(table, BOOK_KEYS, FILE)
+    check_keys(
+        {key: kind() for key, kind in OPTIONAL_KEYS.items()} | table,
+        BOOK_KEYS | OPTIONAL_KEYS,
+        FILE,
+    )
     book = Book(
         root=root,
         title=table["title"],
@@ -72,6 +78,7 @@ def read_book(root: Path) -> Book:
         seconds_per_cell=table["seconds_per_cell"],
         chapters=tuple(table["chapters"]),
         editions=tuple(read_edition(root, entry) for entry in table["editions"]),
+        repository=table.get("repository", ""),
     )
     if book.seconds_per_cell <= 0:
         raise BookError(f"{FILE}: seconds_per_cell must be positive, got {book.seconds_per_cell}")

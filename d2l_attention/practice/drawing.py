@@ -28,7 +28,7 @@ def number_text(value: float, digits: int = DIGITS) -> str:
         return str(float(value))  # nan, inf, -inf
     if digits == 0:
         return f"{value:,.0f}"
-    exact = Decimal(repr(float(value)))
+    exact = Decimal(float(value))  # as a browser does, to the last bit
     text = str(exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
     return text.removeprefix("-") if float(text) == 0 else text
 
@@ -41,7 +41,7 @@ def color(value: float, low: float = 0.0, high: float = 1.0) -> tuple[str, str]:
     step = min(int(place), 7)
     below, above = (bytes.fromhex(stop) for stop in BLUES.split()[step : step + 2])
     mixed = (int(a + (b - a) * (place - step) + 0.5) for a, b in zip(below, above, strict=True))
-    return "#" + bytes(mixed).hex(), "#ffffff" if place > 5.4 else "#1a1a1a"
+    return "#" + bytes(mixed).hex(), "#ffffff" if place > 5.75 else "#000000"
 
 
 def table(

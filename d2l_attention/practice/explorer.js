@@ -12,7 +12,7 @@
     const i = Math.min(Math.floor(at), 7);
     const mix = blues[i].map((a, k) => Math.floor(a + (blues[i + 1][k] - a) * (at - i) + 0.5));
     cell.style.backgroundColor = v === null ? "#bdbdbd" : `rgb(${mix})`;
-    cell.style.color = at > 5.4 ? "#ffffff" : "#1a1a1a";
+    cell.style.color = at > 5.75 ? "#ffffff" : "#000000";
   };
   const draw = (curve, ys) => {
     const svg = curve.ownerSVGElement;

@@ -224,7 +224,7 @@ def common_limits(frames: list[Parts], names: list[str], dots: tuple | None):
 
 def legend(names: list[str]) -> str:
     items = "".join(
-        f'<li style="color:{drawing.SERIES[i % 5]}"><svg viewBox="0 0 26 10" aria-hidden="true">'
+        f'<li><svg viewBox="0 0 26 10" aria-hidden="true" style="color:{drawing.SERIES[i % 5]}">'
         f'<path d="M0 5H26" stroke="currentColor" stroke-width="2.5" '
         f'stroke-dasharray="{drawing.DASHES[i % 5]}"/></svg>{escape(name)}</li>'
         for i, name in enumerate(names)

@@ -1,0 +1,1 @@
+"""Bind the executed notebooks into a site of static files that works without a network."""

@@ -1,0 +1,64 @@
+"""Join the references of all chapters into one list."""
+
+import re
+from dataclasses import dataclass, field
+
+from bookbinder.chapters import Chapter
+from bookbinder.prose import REFERENCE, REFERENCES
+from bookbinder.site.pages import title_of
+
+TITLE = re.compile(r"“(.*?),?”")
+WORK = re.compile(r"^(.*?\]\([^\s]*\)(?:\.|$))\s*(.*)$")
+
+
+@dataclass
+class Work:
+    """A text that chapters cite: how it is quoted, and what each chapter says about it."""
+
+    quoted: str
+    notes: list[tuple[Chapter, str, str]] = field(default_factory=list)  # chapter, number, note
+
+
+def works(chapters: list[Chapter]) -> list[Work]:
+    """Return all cited works, each once, in the order of their authors' names."""
+    found: dict[str, Work] = {}
+    for chapter in chapters:
+        for number, text in references(chapter):
+            match = WORK.match(text)
+            quoted, note = match.groups() if match else (text, "")
+            title = TITLE.search(text)
+            key = re.sub(r"\W+", " ", title[1] if title else quoted).lower().strip()
+            found.setdefault(key, Work(quoted)).notes.append((chapter, number, note))
+    return sorted(found.values(), key=lambda work: last_name(work.quoted))
+
+
+def references(chapter: Chapter) -> list[tuple[str, str]]:
+    """Return the number and the text of each entry under the heading References."""
+    listed, inside = [], False
+    for cell in chapter.notebook.cells:
+        if cell.cell_type != "markdown":
+            continue
+        for line in cell.source.splitlines():
+            if line.startswith("#"):
+                inside = line.lstrip("# ") == REFERENCES
+            elif inside and (match := REFERENCE.match(line)):
+                listed.append((match[1], line[match.end() :]))
+    return listed
+
+
+def last_name(quoted: str) -> str:
+    first = re.split(r",| and | “", quoted)[0]
+    return first.split()[-1].lower() if first.split() else ""
+
+
+def references_page(chapters: list[Chapter]) -> str:
+    """Return the page of all references, each with the chapters that cite it."""
+    lines = ["# References", "", "Everything that the chapters cite, by author.", ""]
+    for work in works(chapters):
+        lines.append(f"- {work.quoted}")
+        for chapter, number, note in work.notes:
+            number_of = title_of(chapter).partition(".")[0]
+            goal = f"{chapter.name}.html#reference-{number}"
+            link = f'<a href="{goal}">Chapter {number_of}</a>'
+            lines.append(f"  - {link}: {note}" if note else f"  - {link}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,28 @@
+"""Find and start the browser of the machine, without a network."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bookbinder.errors import BookError
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+
+@contextmanager
+def chromium() -> Iterator:
+    """Start Chromium; raise BookError where it or the package that drives it is missing."""
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        raise BookError("there is no Chromium on this machine; install it to print the book")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        raise BookError("the package playwright is missing; `make pdf` installs it") from None
+    with sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=path, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()

@@ -1,0 +1,158 @@
+"""Build the site: write what Sphinx reads, run it, and put the new site in place of the old."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import webbrowser
+from importlib import metadata
+from pathlib import Path
+
+from bookbinder.binding import notebook_path
+from bookbinder.chapters import Chapter
+from bookbinder.description import Book, Edition
+from bookbinder.errors import BookError
+from bookbinder.notebook_files import write_whole
+from bookbinder.site.finishing import finish
+from bookbinder.site.pages import source_line
+from bookbinder.site.settings import folder_of
+from bookbinder.site.sources import edition_sources, pictures
+
+MATHJAX = "sphinx-mathjax-offline"
+WARNING = re.compile(
+    r"^(?:(?P<file>/[^:]*):)?(?:(?P<line>\d+):)? *(?:WARNING|ERROR): (?P<text>.*)$"
+)
+CELL = 10_000  # myst-nb counts lines as 10000 times the cell, plus the line
+NEEDED = "the site needs more packages; `make site` installs them"
+
+
+def site_folder(book: Book) -> Path:
+    return book.root / "_build" / "site"
+
+
+def build_site(book: Book) -> None:
+    """Build all editions beside the site that is there, and change places when all is well."""
+    begun = time.monotonic()
+    goal, new = site_folder(book), site_folder(book).with_name("site.new")
+    shutil.rmtree(new, ignore_errors=True)
+    try:
+        for edition in book.editions:
+            build_edition(book, edition, new / folder_of(edition, book.editions))
+        change_places(new, goal)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    size = sum(path.stat().st_size for path in goal.rglob("*") if path.is_file())
+    pages = len(list(goal.rglob("*.html")))
+    print(
+        f"{book.named(goal)}/index.html: {pages} pages, {size / 1e6:.1f} MB, "
+        f"{time.monotonic() - begun:.1f} s"
+    )
+
+
+def build_edition(book: Book, edition: Edition, goal: Path) -> None:
+    """Build one edition into the folder `goal`."""
+    files, chapters = edition_sources(book, edition)
+    name = f"{edition.framework}-{edition.language}"
+    source = book.root / "_build" / "site-source" / name
+    write_sources(source, files, edition, chapters)
+    run_sphinx(book, source, goal, chapters)
+    copy_mathjax(goal / "_static" / "mathjax")
+    downloads = goal / "notebooks" / edition.framework
+    downloads.mkdir(parents=True)
+    for chapter in chapters:
+        shutil.copyfile(notebook_path(edition, chapter.name), downloads / f"{chapter.name}.ipynb")
+    finish(goal)
+
+
+def write_sources(
+    source: Path, files: dict[str, str], edition: Edition, chapters: list[Chapter]
+) -> None:
+    """Write what has changed and remove what is no longer there."""
+    wanted = {source / name for name in files}
+    for name, text in files.items():
+        write_whole(source / name, text)
+    for picture in pictures(edition, chapters):
+        copy = source / picture.relative_to(edition.notebooks)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(picture, copy)
+        wanted.add(copy)
+    for path in source.rglob("*"):
+        if path.is_file() and path not in wanted:
+            path.unlink()
+
+
+def run_sphinx(book: Book, source: Path, goal: Path, chapters: list[Chapter]) -> None:
+    """Run Sphinx; raise BookError with the book's own files and lines for what it warns of."""
+    doctrees = source.with_name(f"{source.name}.doctrees")
+    warnings = source.with_name(f"{source.name}.warnings")
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-j", "auto", "--keep-going"]
+    command += ["-W", "-w", str(warnings), "-d", str(doctrees), str(source), str(goal)]
+    environment = os.environ | {"PYTHONPATH": str(book.root), "NO_COLOR": "1"}
+    warnings.unlink(missing_ok=True)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    text = warnings.read_text(encoding="utf-8") if warnings.exists() else ""
+    if done.returncode or text.strip():
+        shutil.rmtree(doctrees, ignore_errors=True)  # a page that warned is to warn again
+        if "No module named" in done.stderr:
+            raise BookError(f"{NEEDED} ({done.stderr.strip().splitlines()[-1]})")
+        found = text or done.stderr or done.stdout
+        raise BookError("\n".join(in_the_book(found, source, chapters)) or "Sphinx failed")
+
+
+def in_the_book(warnings: str, source: Path, chapters: list[Chapter]) -> list[str]:
+    """Return Sphinx's warnings with the book's own files and lines."""
+    by_file = {str(source / f"{chapter.name}.ipynb"): chapter for chapter in chapters}
+    messages = []
+    for message in filter(None, re.sub(r"\x1b\[[\d;]*m", "", warnings).splitlines()):
+        match = WARNING.match(message)
+        chapter = by_file.get(match["file"]) if match else None
+        if chapter is None:
+            messages.append(message.replace(f"{source}/", ""))
+            continue
+        where = chapter.file
+        if match["line"]:
+            cell, line = divmod(int(match["line"]), CELL)
+            where = source_line(chapter, min(cell, len(chapter.lines)) - 1, line)
+        messages.append(f"{where}: {match['text']}")
+    return messages
+
+
+def copy_mathjax(goal: Path) -> None:
+    """Copy from the package the script that sets equations and its fonts, and nothing else."""
+    try:
+        files = metadata.files(MATHJAX) or []
+    except metadata.PackageNotFoundError:
+        raise BookError(f"{NEEDED} (no {MATHJAX})") from None
+    for file in files:
+        _, found, inner = file.as_posix().partition("/static/mathjax/")
+        if found and (inner == "tex-chtml.js" or inner.startswith("output/chtml/fonts/woff-v2/")):
+            (goal / inner).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file.locate(), goal / inner)
+    if not (goal / "tex-chtml.js").exists():
+        raise BookError(f"{MATHJAX} holds no tex-chtml.js; is its version the pinned one?")
+
+
+def change_places(new: Path, goal: Path) -> None:
+    """Put the new site where the old one is; the old one goes only when the new one is there."""
+    old = goal.with_name("site.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if goal.exists():
+        os.replace(goal, old)
+    try:
+        os.replace(new, goal)
+    except OSError:
+        if old.exists():
+            os.replace(old, goal)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def open_site(book: Book) -> None:
+    """Show the site in the reader's browser."""
+    home = site_folder(book) / "index.html"
+    if not home.exists():
+        raise BookError(f"{book.named(home)} is missing; run `make site` first")
+    if not webbrowser.open(home.as_uri()):
+        print(f"open this file in a browser: {home}")

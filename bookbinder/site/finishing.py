@@ -1,0 +1,56 @@
+"""Finish the pages that Sphinx wrote: icons, alt texts, downloads, nothing that no page uses."""
+
+import re
+from pathlib import Path
+
+from bookbinder.site.icons import icon_styles, icons_used
+
+ICON_SCRIPT = "scripts/fontawesome.js"
+SCRIPT_TAG = re.compile(r"\s*<(?:script|link)[^>]*fontawesome\.js[^>]*>(?:</script>)?")
+SOURCE_MAP = re.compile(r"/[/*]# sourceMappingURL=\S+(?: ?\*/)?\s*$")
+UNUSED = ("**/*.map", "**/*.LICENSE.txt.map", "_static/*macros.html", ".buildinfo*")
+UNUSED += ("objects.inv", "_static/locales/**/*", "_static/vendor/**/fa-[br]*", "_static/images/*")
+ICON = (
+    '<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 '
+    "viewBox=%220 0 2 2%22%3E%3Cpath fill=%22%2308306b%22 d=%22M0 0h1v1h1v1H1V1H0z%22/%3E%3C/svg%3E"
+    '"/>'
+)
+PICTURE = re.compile(r'<img(?=[^>]* src="_images/)( )')
+PATH = re.compile(r'(?<= d=")[^"]*')
+LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+
+
+def finish(folder: Path) -> None:
+    """Make the pages in `folder` small, and whole without a network."""
+    static = folder / "_static"
+    pages = {path: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.html"))}
+    script = static / ICON_SCRIPT
+    if script.exists():
+        scripts = [p.read_text(encoding="utf-8") for p in static.glob("scripts/*theme.js")]
+        styles = icon_styles(icons_used([*pages.values(), *scripts]), script.read_text("utf-8"))
+        with (static / "book.css").open("a", encoding="utf-8") as style_sheet:
+            style_sheet.write(styles)
+        script.unlink()
+    for path, text in pages.items():
+        path.write_text(finished(text), encoding="utf-8")
+    for pattern in UNUSED:
+        for path in folder.glob(pattern):
+            if path.is_file():
+                path.unlink()
+    for path in folder.glob("_images/*.svg"):
+        path.write_text(slim(path.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in static.glob("s*/*.[cj]s*"):
+        text = path.read_text(encoding="utf-8")
+        if SOURCE_MAP.search(text):
+            path.write_text(SOURCE_MAP.sub("", text), encoding="utf-8")
+
+
+def finished(page: str) -> str:
+    """Return the text of a page that asks for no icon script, and for pictures when in view."""
+    page = page.replace("<head>", f"<head>\n    {ICON}", 1)  # else browsers ask for one
+    return PICTURE.sub(r'<img loading="lazy"\1', SCRIPT_TAG.sub("", page))
+
+
+def slim(svg: str) -> str:
+    """Return a picture with the points of its paths to two decimals, which no eye can tell."""
+    return PATH.sub(lambda path: LONG_NUMBER.sub(lambda n: f"{float(n[0]):.2f}", path[0]), svg)

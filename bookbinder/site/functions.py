@@ -1,0 +1,119 @@
+"""Write the page of the module's functions from its syntax tree: nothing is imported."""
+
+import ast
+import inspect
+import re
+
+from bookbinder.chapters import Chapter
+from bookbinder.site.formulas import with_math
+from bookbinder.site.pages import title_of
+
+ORIGIN = re.compile(r"^# From \S*?(\w+)\.md, (.*)$")
+SECTION = re.compile(r"^(Args|Returns|Raises|Yields):$")
+SECTION_NAMES = {"Args": "Arguments"}
+ENTRY = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*): (.*)$", re.DOTALL)
+
+
+def functions_page(text: str, module: str, chapters: list[Chapter]) -> str:
+    """Return the page of all functions and classes in the module's `text`, chapter by chapter."""
+    titles = {chapter.name: title_of(chapter) for chapter in chapters}
+    lines = [
+        f"# Functions of {module}",
+        "",
+        f"The chapters derive these functions; `from {module.rpartition('.')[0]} import "
+        f"{module.rpartition('.')[2]} as d2l` gives all of them.",
+        "In shapes, $b$ is the number of examples, $n$ of queries, $m$ of keys, $d$ the size of "
+        "a query and of a key, and $v$ of a value.",
+        "",
+        f"```{{py:module}} {module}\n```",
+        "",
+    ]
+    shown = None
+    for node, (chapter, heading) in public_definitions(text):
+        if chapter != shown:
+            lines += [f"## {titles.get(chapter, chapter)}", ""]
+            shown = chapter
+        derived = f"Derived in [{heading}]({chapter}.ipynb#{heading.replace(' ', '-')})."
+        lines += [definition(node, derived), ""]
+    return "\n".join(lines)
+
+
+def public_definitions(text: str) -> list[tuple[ast.stmt, tuple[str, str]]]:
+    """Return functions and classes with (chapter, heading), as the comments above them tell."""
+    lines, found = text.splitlines(), []
+    for node in ast.parse(text).body:
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name.startswith("_"):
+            continue
+        above = (ORIGIN.match(line) for line in reversed(lines[: node.lineno - 1]))
+        origin = next((match for match in above if match), None)
+        if origin:
+            found.append((node, (origin[1], origin[2])))
+    return found
+
+
+def definition(node: ast.stmt, derived: str = "") -> str:
+    """Return the directive of a function, of a method, or of a class with its methods."""
+    body = docstring_as_markdown(ast.get_docstring(node, clean=False) or "")
+    if isinstance(node, ast.ClassDef):
+        methods = {m.name: m for m in node.body if isinstance(m, ast.FunctionDef)}
+        init = methods.pop("__init__", None)
+        signature = f"{node.name}({arguments(init, drop_self=True) if init else ''})"
+        shown = [m for name, m in methods.items() if not name.startswith("_")]
+        inner = "\n\n".join(method(m) for m in shown)
+        return f"`````{{py:class}} {signature}\n{body}\n\n{derived}\n\n{inner}\n`````"
+    return f"````{{py:function}} {signature_of(node)}\n{body}\n\n{derived}\n````"
+
+
+def method(node: ast.FunctionDef) -> str:
+    body = docstring_as_markdown(ast.get_docstring(node, clean=False) or "")
+    return f"````{{py:method}} {signature_of(node, drop_self=True)}\n{body}\n````"
+
+
+def signature_of(node: ast.FunctionDef, drop_self: bool = False) -> str:
+    result = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return f"{node.name}({arguments(node, drop_self)}){result}"
+
+
+def arguments(node: ast.FunctionDef, drop_self: bool) -> str:
+    text = ast.unparse(node.args)
+    return re.sub(r"^self(, )?", "", text) if drop_self else text
+
+
+def docstring_as_markdown(docstring: str) -> str:
+    """Return a docstring of Google's form as Markdown, with formulas as TeX."""
+    lines, section = [], None
+    for block in paragraphs(inspect.cleandoc(docstring)):
+        if match := SECTION.match(block[0]):
+            section = match[1]
+            lines += ["", f"**{SECTION_NAMES.get(section, section)}**", ""]
+            entries = entries_of(block[1:])
+            listed = section in ("Args", "Raises")
+            lines += [entry(text) if listed else with_math(text) for text in entries]
+        else:
+            lines += ["", with_math(" ".join(line.strip() for line in block))]
+    return "\n".join(lines).strip()
+
+
+def paragraphs(text: str) -> list[list[str]]:
+    return [block.splitlines() for block in re.split(r"\n\s*\n", text) if block.strip()]
+
+
+def entries_of(lines: list[str]) -> list[str]:
+    """Return the entries of a section: a line that is indented further goes on with the last."""
+    least = min((len(line) - len(line.lstrip()) for line in lines), default=0)
+    entries: list[str] = []
+    for line in lines:
+        deeper = len(line) - len(line.lstrip()) > least
+        if entries and (deeper or not ENTRY.match(line.strip())):
+            entries[-1] += f" {line.strip()}"
+        else:
+            entries.append(line.strip())
+    return entries
+
+
+def entry(text: str) -> str:
+    match = ENTRY.match(text)
+    if not match:
+        return f"- {with_math(text)}"
+    names = ", ".join(f"`{name}`" for name in match[1].split(", "))
+    return f"- {names}: {with_math(match[2])}"

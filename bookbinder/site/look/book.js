@@ -1,0 +1,49 @@
+// Small helpers of the site; the pages read well without them.
+(() => {
+  // From a file, browsers let no page fetch another: search shows titles only.
+  if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined")
+    DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+  const above = () => {
+    let last = "";
+    for (const section of document.querySelectorAll("article section")) {
+      const heading = section.querySelector("h1, h2, h3, h4");
+      if (heading && heading.getBoundingClientRect().top < 120) last = heading;
+    }
+    return last ? last.textContent.replace(/#$/, "").trim().replaceAll(" ", "-") : "";
+  };
+  // A link in or around a fold opens it.
+  const unfold = () => {
+    const goal = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let up = goal; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
+  };
+  const BOXES = "div.math, span.math.wide, .output, .parts, .d2l-explorer, pre, .pst-scrollable-table-container";
+  const reachable = () => {
+    // What scrolls sideways must be reachable by keyboard.
+    const room = document.querySelector("main").clientWidth;
+    for (const math of document.querySelectorAll("span.math mjx-container"))
+      math.parentElement.classList.toggle("wide", math.getBoundingClientRect().width > 0.8 * room);
+    for (const box of document.querySelectorAll(BOXES)) {
+      const over = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+      if (over) box.tabIndex = 0;
+    }
+  };
+  document.addEventListener("DOMContentLoaded", () => {
+    unfold();
+    for (const link of document.querySelectorAll(".book-editions a"))
+      link.addEventListener("click", () => {
+        const here = above();
+        const goal = here && JSON.parse(link.dataset.anchors || "{}")[here];
+        if (goal) link.hash = encodeURIComponent(goal);
+      });
+  });
+  addEventListener("hashchange", unfold);
+  addEventListener("load", () => (window.MathJax?.startup?.promise ?? Promise.resolve()).then(reachable));
+  addEventListener("toggle", reachable, true); // a fold that opens
+  addEventListener("resize", reachable);
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details:not([open])")];
+    for (const fold of opened) fold.open = true;
+  });
+  addEventListener("afterprint", () => { for (const fold of opened) fold.open = false; });
+})();

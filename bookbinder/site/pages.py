@@ -1,0 +1,79 @@
+"""Turn a notebook of the book into one for Sphinx, line by line, so that messages keep lines."""
+
+import copy
+import re
+
+from nbformat import NotebookNode
+
+from bookbinder.chapters import Chapter, tags_of
+from bookbinder.prose import CITATION, REFERENCE, REFERENCES, TAG
+
+ORIGIN = re.compile(r"\A<!-- Made from .*? -->(?=\n)")
+FOLDED = {  # tag -> (what is folded, text on the closed fold, text on the open one)
+    "solution": ("hide-cell", "Show the solution in code", "Hide the solution in code"),
+    "hint": ("hide-output", "Show the hint", "Hide the hint"),
+}
+
+
+def site_notebook(notebook: NotebookNode) -> NotebookNode:
+    """Return a copy without origin comment, with folds, alt texts and links to references."""
+    page = copy.deepcopy(notebook)
+    page.cells[0].source = ORIGIN.sub("", page.cells[0].source)
+    in_references = False
+    for cell in page.cells:
+        if cell.cell_type == "markdown":
+            cell.source, in_references = site_markdown(cell.source, in_references)
+        elif cell.cell_type == "code":
+            cell.metadata = site_metadata(cell)
+    return page
+
+
+def site_metadata(cell: NotebookNode) -> NotebookNode:
+    """Return the metadata that myst-nb needs: folds, and the alt text of pictures."""
+    made = NotebookNode(tags=list(tags_of(cell)), mystnb=NotebookNode())
+    for tag, (fold, show, hide) in FOLDED.items():
+        if tag in made.tags:
+            made.tags.append(fold)
+            made.mystnb.update(code_prompt_show=show, code_prompt_hide=hide)
+    alts = [
+        alt
+        for output in cell.outputs
+        if (alt := output.get("metadata", {}).get("image/svg+xml", {}).get("alt"))
+    ]
+    if alts:
+        made.mystnb.image = NotebookNode(alt=alts[0])
+    return made
+
+
+def site_markdown(source: str, in_references: bool) -> tuple[str, bool]:
+    """Return a cell with citations linked to their reference, and whether references go on."""
+    lines = []
+    for line in source.split("\n"):
+        if line.startswith("#"):
+            in_references = line.lstrip("# ") == REFERENCES
+        if in_references:
+            line = REFERENCE.sub(r"\1. []{#reference-\1}", line)
+        lines.append(CITATION.sub(r"[[\1]](#reference-\1)", line))
+    return "\n".join(lines), in_references
+
+
+def source_line(chapter: Chapter, index: int, line: int) -> str:
+    """Say where in the book stands what myst-nb calls `line`, which is one too many."""
+    before = 1 if index == 0 else 0  # the origin comment
+    return f"{chapter.file}:{chapter.lines[index] + max(line - 2 - before, 0)}"
+
+
+def equations(chapters: list[Chapter]) -> dict[str, str]:
+    """Return the number of every equation with the name of its chapter."""
+    return {
+        number: chapter.name
+        for chapter in chapters
+        for cell in chapter.notebook.cells
+        if cell.cell_type == "markdown"
+        for number in TAG.findall(cell.source)
+    }
+
+
+def title_of(chapter: Chapter) -> str:
+    """Return the title of a chapter, with its number."""
+    return chapter.notebook.cells[0].source.splitlines()[0].lstrip("# ").strip()

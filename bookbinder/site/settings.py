@@ -1,0 +1,111 @@
+"""The settings of Sphinx for one edition."""
+
+from pathlib import Path
+
+from bookbinder.description import Book, Edition
+
+HERE = Path(__file__).parent
+NAMES = {"pytorch": "PyTorch", "jax": "JAX", "tensorflow": "TensorFlow", "mxnet": "MXNet"}
+LANGUAGE_NAMES = {
+    "en": "English",
+    "zh": "中文",
+    "ja": "日本語",
+    "pt": "Português",
+    "vi": "Tiếng Việt",
+}
+
+
+def edition_name(edition: Edition, editions: tuple[Edition, ...]) -> str:
+    """Return what the switch calls an edition: what tells it from the others."""
+    parts = []
+    if len({e.framework for e in editions}) > 1:
+        parts.append(NAMES.get(edition.framework, edition.framework))
+    if len({e.language for e in editions}) > 1 or not parts:
+        parts.append(LANGUAGE_NAMES.get(edition.language, edition.language))
+    return ", ".join(parts)
+
+
+def folder_of(edition: Edition, editions: tuple[Edition, ...]) -> str:
+    """Return the folder of an edition in the site: none for the first."""
+    return "" if edition == editions[0] else f"{edition.framework}-{edition.language}"
+
+
+def sphinx_settings(book: Book, edition: Edition, equations: dict[str, str], anchors: dict) -> dict:
+    """Return Sphinx's settings as plain values."""
+    options = {
+        "show_navbar_depth": 1,
+        "use_download_button": False,
+        "use_fullscreen_button": False,
+        "article_header_end": ["book-tools.html", "article-header-buttons.html"],
+        "footer_content_items": [],
+        "home_page_in_toc": False,
+        "navbar_persistent": [],
+        "pygments_light_style": "a11y-high-contrast-light",
+        "pygments_dark_style": "a11y-high-contrast-dark",
+    }
+    if repository := book.repository:
+        launch = {"notebook_interface": "jupyterlab", "binderhub_url": "https://mybinder.org"}
+        if "github.com" in repository:
+            launch["colab_url"] = "https://colab.research.google.com"
+        options |= {
+            "repository_url": repository,
+            "repository_branch": "main",
+            "use_repository_button": True,
+            "path_to_docs": book.named(edition.notebooks),
+            "launch_buttons": launch,
+        }
+    return {
+        "project": book.title,
+        "html_title": book.title,
+        "language": edition.language,
+        "extensions": ["myst_nb", "sphinx.ext.mathjax", "bookbinder.site.sphinx_extension"],
+        "nb_execution_mode": "off",
+        "nb_number_source_lines": False,
+        "myst_enable_extensions": ["dollarmath", "attrs_inline"],
+        "myst_dmath_double_inline": True,
+        "myst_dmath_allow_labels": False,
+        "myst_heading_anchors": 4,
+        "myst_heading_slug_func": "bookbinder.site.sphinx_extension.jupyter_anchor",
+        "mathjax_path": "mathjax/tex-chtml.js",
+        "mathjax3_config": {
+            "options": {"enableMenu": False},
+            "chtml": {"mtextInheritFont": True, "matchFontHeight": False, "scale": 1.08},
+        },
+        "suppress_warnings": ["misc.highlighting_failure"],  # tracebacks without their files
+        "smartquotes": False,
+        "html_theme": "sphinx_book_theme",
+        "html_theme_options": options,
+        "html_context": {"default_mode": "auto"},
+        "html_static_path": [str(HERE / "look")],
+        "templates_path": [str(HERE / "templates")],
+        "html_css_files": ["book.css"],
+        "html_js_files": [["book.js", {"priority": 300}]],
+        "html_copy_source": False,
+        "html_show_sourcelink": False,
+        "html_show_sphinx": False,
+        "html_show_copyright": False,
+        "html_permalinks_icon": "#",
+        "html_use_index": True,
+        "html_domain_indices": False,
+        "python_display_short_literal_types": True,
+        "add_module_names": False,
+        "toc_object_entries": False,
+        "book_chapters": list(book.chapters),
+        "book_equations": equations,
+        "book_notebooks": f"notebooks/{edition.framework}",
+        "book_editions": [
+            {
+                "name": edition_name(other, book.editions),
+                "folder": folder_of(other, book.editions),
+                "here": other == edition,
+            }
+            for other in book.editions
+        ],
+        "book_anchors": anchors,
+    }
+
+
+def as_conf(settings: dict) -> str:
+    """Return the settings as the text of Sphinx's conf.py."""
+    lines = ["# Written by `make site`: a change here is lost."]
+    return "\n".join([*lines, *(f"{name} = {value!r}" for name, value in settings.items())]) + "\n"

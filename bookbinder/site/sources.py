@@ -1,0 +1,101 @@
+"""Compose everything that Sphinx reads for one edition, as texts; nothing is written here."""
+
+import difflib
+import re
+from pathlib import Path
+
+from bookbinder.bind_facts import read_facts
+from bookbinder.binding import notebook_path, read_edition_chapters, read_or_empty, stale_files
+from bookbinder.chapters import Chapter
+from bookbinder.description import Book, Edition
+from bookbinder.errors import BookError
+from bookbinder.notebook_files import as_text, read_notebook
+from bookbinder.prose import LINK, Page, link_problems
+from bookbinder.site.bibliography import references_page
+from bookbinder.site.front import facts_page, home_page, lead_of
+from bookbinder.site.functions import functions_page
+from bookbinder.site.pages import equations, site_notebook
+from bookbinder.site.settings import as_conf, folder_of, sphinx_settings
+
+MORE = ("functions", "references", "genindex", "facts")
+SHOWN_PINS = ("torch", "numpy", "matplotlib", "jupyterlab", "nbclient")
+
+
+def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[Chapter]]:
+    """Return file name -> text for one edition, and its chapters.
+
+    Raises BookError where a notebook is missing or stale, or a link or picture leads nowhere.
+    """
+    if stale := stale_files(book, edition):
+        raise BookError("\n".join([*stale, "run `make notebooks`"]))
+    chapters = read_edition_chapters(book, edition)
+    pages = [Page(c, read_notebook(notebook_path(edition, c.name))) for c in chapters]
+    by_name = {page.name: page for page in pages}
+    if wrong := [p for page in pages for p in link_problems(page, by_name, edition.notebooks)]:
+        raise BookError("\n".join(wrong))
+    bound = [(page.chapter, page.executed) for page in pages]
+    module = book.named(edition.module).removesuffix(".py").replace("/", ".")
+    files = {f"{page.name}.ipynb": as_text(site_notebook(page.executed)) for page in pages}
+    files["functions.md"] = functions_page(read_or_empty(edition.module), module, chapters)
+    files["references.md"] = references_page(chapters)
+    pins = pinned(read_or_empty(book.root / "constraints.txt"))
+    files["facts.md"] = facts_page(bound, read_facts(book, edition), pins)
+    lead = lead_of(read_or_empty(book.root / "README.md"))
+    files["index.md"] = home_page(book.title, lead, bound, MORE)
+    settings = sphinx_settings(book, edition, equations(chapters), anchors(book, edition, pages))
+    files["conf.py"] = as_conf(settings)
+    return files, chapters
+
+
+def pictures(edition: Edition, chapters: list[Chapter]) -> list[Path]:
+    """Return the pictures that the prose of the chapters shows, from the notebooks' folder."""
+    found = {
+        target
+        for chapter in chapters
+        for cell in chapter.notebook.cells
+        if cell.cell_type == "markdown"
+        for picture, _, target in LINK.findall(cell.source)
+        if picture and not re.match(r"\w+:", target)
+    }
+    return sorted(edition.notebooks / target for target in found)
+
+
+def pinned(constraints: str) -> dict[str, str]:
+    """Return the pinned versions that a reader asks for first."""
+    pins = dict(line.split("==") for line in constraints.splitlines() if "==" in line)
+    return {name: pins[name] for name in SHOWN_PINS if name in pins}
+
+
+def anchors(book: Book, edition: Edition, pages: list[Page]) -> dict[str, dict]:
+    """Return, for every other edition and chapter, which heading there answers to one here."""
+    if len(book.editions) < 2:
+        return {}
+    found: dict[str, dict] = {}
+    for other in book.editions:
+        if other == edition:
+            continue
+        theirs = {c.name: headings(c) for c in read_edition_chapters(book, other)}
+        found[folder_of(other, book.editions)] = {
+            page.name: paired(headings(page.chapter), theirs[page.name]) for page in pages
+        }
+    return found
+
+
+def headings(chapter: Chapter) -> list[str]:
+    lines = Page(chapter, chapter.notebook).lines()
+    return [
+        line.text.lstrip("#").strip().replace(" ", "-")
+        for line in lines
+        if line.text.startswith("#")
+    ]
+
+
+def paired(here: list[str], there: list[str]) -> dict[str, str]:
+    """Return heading -> heading: equal ones, and between these, groups of one size in order."""
+    if set(here).isdisjoint(there) and len(here) == len(there):  # a translation
+        return dict(zip(here, there, strict=True))
+    pairs = {}
+    for kind, a, b, c, d in difflib.SequenceMatcher(a=here, b=there, autojunk=False).get_opcodes():
+        if kind == "equal" or b - a == d - c:
+            pairs |= dict(zip(here[a:b], there[c:d], strict=True))
+    return pairs

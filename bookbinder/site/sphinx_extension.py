@@ -1,0 +1,150 @@
+"""What the pages need beyond Sphinx: numbered equations, boxes, index terms, header tools."""
+
+import re
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from bookbinder.prose import EQUATION, TAG
+
+BOXES = {"The question.": "question", "Note.": "note"}
+TERM = re.compile(r"[a-z][\w-]*(?: [\w-]+){0,3}")
+UNTOUCHED = (nodes.literal, nodes.literal_block, nodes.reference, nodes.math, nodes.math_block)
+
+
+def jupyter_anchor(title: str) -> str:
+    """Return the anchor that JupyterLab gives a heading; it is an id of the page as well."""
+    return title.strip().replace(" ", "-")
+
+
+def equation_id(number: str) -> str:
+    return f"equation-{number.replace('.', '-')}"
+
+
+class Equations(SphinxTransform):
+    """Leave equations to MathJax as they are written, and give numbered ones an anchor."""
+
+    default_priority = 700
+
+    def apply(self, **_) -> None:
+        for node in self.document.findall(nodes.math_block):
+            text = node.astext()
+            if number := TAG.search(text):
+                node["ids"].append(equation_id(number[1]))
+            node["nowrap"] = node["no-wrap"] = True
+            node.children = []
+            node += nodes.Text(f"\\[{text}\\]")
+
+
+class Boxes(SphinxTransform):
+    """Mark quotations that begin with a label, `> **Note.** ...`, as boxes."""
+
+    default_priority = 701
+
+    def apply(self, **_) -> None:
+        for quote in self.document.findall(nodes.block_quote):
+            label = next(iter(quote.findall(nodes.strong)), None)
+            if label is not None and label.astext() in BOXES:
+                quote["classes"] += ["box", f"box-{BOXES[label.astext()]}"]
+
+
+class Terms(SphinxTransform):
+    """Put each term that a chapter sets in bold where it is explained into the index."""
+
+    default_priority = 702
+
+    def apply(self, **_) -> None:
+        seen = set()
+        for node in list(self.document.findall(nodes.strong)):
+            term = node.astext()
+            inside_table = any(isinstance(a, nodes.entry) for a in ancestors(node))
+            if not TERM.fullmatch(term) or term in seen or inside_table:
+                continue
+            seen.add(term)
+            anchor = nodes.make_id(f"term-{term}")
+            node["ids"].append(anchor)
+            index = addnodes.index(entries=[("single", term, anchor, "", None)])
+            node.parent.insert(node.parent.index(node), index)
+
+
+class EquationLinks(SphinxPostTransform):
+    """Turn (4.2) in prose into a link to equation (4.2), in whatever chapter it stands."""
+
+    default_priority = 300
+    formats = ("html",)
+
+    def run(self, **_) -> None:
+        for link in self.document.findall(nodes.reference):
+            if (match := EQUATION.fullmatch(link.astext())) and (goal := self.address(match[1])):
+                link["refuri"] = goal
+                link["internal"] = True
+        for text in list(self.document.findall(nodes.Text)):
+            above = list(ancestors(text))
+            if not any(isinstance(node, (*UNTOUCHED, nodes.title)) for node in above):
+                self.link_numbers(text)
+
+    def link_numbers(self, text: nodes.Text) -> None:
+        parts, position = [], 0
+        for match in EQUATION.finditer(str(text)):
+            if goal := self.address(match[1]):
+                parts.append(nodes.Text(text[position : match.start()]))
+                parts.append(
+                    nodes.reference("", match[0], refuri=goal, internal=True, classes=["equation"])
+                )
+                position = match.end()
+        if parts:
+            text.parent.replace(text, [*parts, nodes.Text(text[position:])])
+
+    def address(self, number: str) -> str | None:
+        chapter = self.config.book_equations.get(number)
+        if chapter is None:
+            return None
+        if chapter == self.env.docname:
+            return f"#{equation_id(number)}"
+        page = self.app.builder.get_relative_uri(self.env.docname, chapter)
+        return f"{page}#{equation_id(number)}"
+
+
+def ancestors(node: nodes.Node):
+    while (node := node.parent) is not None:
+        yield node
+
+
+def header_tools(app, pagename, templatename, context, doctree) -> None:
+    """Tell the header which notebook belongs to a page, and where the page is in other editions."""
+    chapters = set(app.config.book_chapters)
+    if pagename in chapters:
+        context["book_notebook"] = f"{app.config.book_notebooks}/{pagename}.ipynb"
+    up = "../" * pagename.count("/")
+    here = next((e for e in app.config.book_editions if e["here"]), None)
+    if here is None or len(app.config.book_editions) < 2:
+        return
+    root = up + ("../" if here["folder"] else "")
+    page = pagename if pagename in chapters else "index"
+    context["book_editions"] = [
+        {
+            "name": edition["name"],
+            "here": edition["here"],
+            "url": root + (f"{edition['folder']}/" if edition["folder"] else "") + f"{page}.html",
+            "anchors": app.config.book_anchors.get(edition["folder"], {}).get(pagename, {}),
+        }
+        for edition in app.config.book_editions
+    ]
+
+
+def setup(app) -> dict:
+    for name, default in (
+        ("book_equations", {}),
+        ("book_chapters", []),
+        ("book_notebooks", ""),
+        ("book_editions", []),
+        ("book_anchors", {}),
+    ):
+        app.add_config_value(name, default, "env")
+    for transform in (Equations, Boxes, Terms):
+        app.add_transform(transform)
+    app.add_post_transform(EquationLinks)
+    app.connect("html-page-context", header_tools)
+    return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}

@@ -1,0 +1,69 @@
+"""Every page: nothing missing, nothing asked of a network, nothing raw, no link into the void."""
+
+import re
+from urllib.parse import unquote, urldefrag
+
+from conftest import SITE
+
+RAW = re.compile(r"\$|\\\(|\\\[|\\(?:eqref|ref|tag|label)\b|<!--|\[\[\d+\]\]|\{raw\}")
+
+
+def test_no_request_leaves_the_machine(visited, addresses, name, way):
+    outside = [u for u in visited(name, way).requests if not u.startswith((addresses[way], "data"))]
+    assert not outside
+
+
+def test_nothing_is_missing(visited, name, way):
+    assert not visited(name, way).failed
+
+
+def test_the_console_stays_empty(visited, name, way):
+    assert not visited(name, way).complaints
+
+
+def test_every_equation_is_typeset(visited, name, way):
+    facts = visited(name, way).facts
+    assert not facts["unset"]
+    assert not facts["wrong"]
+
+
+def test_no_markup_is_left_raw(visited, name, way):
+    text = visited(name, way).facts["text"]
+    assert not [text[max(m.start() - 40, 0) : m.end() + 40] for m in RAW.finditer(text)]
+
+
+def test_every_image_loads_and_has_alt_text(visited, name, way):
+    images = visited(name, way).facts["images"]
+    assert not [image for image in images if not image["width"] or not image["alt"].strip()]
+
+
+def test_every_internal_link_and_anchor_resolves(visited, addresses, name):
+    base = addresses["file"]
+    lost = []
+    for link in visited(name, "file").facts["links"]:
+        target, anchor = urldefrag(link)
+        if not target.startswith(base):
+            continue
+        file = unquote(target.removeprefix(base)).lstrip("/")
+        if not (SITE / file).is_file():
+            lost.append(link)
+        elif anchor and file.endswith(".html"):
+            ids = visited(file, "file").facts["ids"]
+            lost += [link] if unquote(anchor) not in ids and anchor != "top" else []
+    assert not lost
+
+
+def test_no_page_links_to_a_web_page_without_encryption(visited, name):
+    links = visited(name, "file").facts["links"]
+    assert not [link for link in links if link.startswith("http://")]
+
+
+def test_chapters_have_equations_and_a_notebook(visited):
+    facts = visited("04_masked_softmax.html", "file").facts
+    assert facts["math"] > 20
+    assert any(link.endswith("/04_masked_softmax.ipynb") for link in facts["links"])
+
+
+def test_downloaded_notebooks_are_those_of_the_book():
+    for copy in SITE.rglob("*.ipynb"):
+        assert copy.read_bytes() == (SITE.parent.parent / copy.relative_to(SITE)).read_bytes()

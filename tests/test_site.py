@@ -1,0 +1,289 @@
+"""The site's sources: links, folds, references, functions, formulas; and builds that must fail."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from conftest import ROOT, write_files
+
+from bookbinder.binding import bind_module, notebook_path, read_edition_chapters
+from bookbinder.chapters import Chapter
+from bookbinder.description import read_book
+from bookbinder.errors import BookError
+from bookbinder.notebook_files import as_text, published
+from bookbinder.site.bibliography import references_page
+from bookbinder.site.building import build_site, in_the_book, site_folder
+from bookbinder.site.finishing import slim
+from bookbinder.site.formulas import with_math
+from bookbinder.site.front import facts_page, first_explorer, home_page
+from bookbinder.site.functions import docstring_as_markdown, functions_page
+from bookbinder.site.icons import icon_styles, icons_used
+from bookbinder.site.pages import equations, site_notebook
+from bookbinder.site.sources import paired
+
+BOOK = {
+    "book.toml": """
+        title = "Tiny"
+        source = "book"
+        seconds_per_cell = 20
+        chapters = ["00_first", "01_second"]
+        [[editions]]
+        framework = "pytorch"
+        language = "en"
+        notebooks = "notebooks/pytorch"
+        module = "tiny/torch.py"
+    """,
+    "README.md": """
+        # Tiny
+
+        What the book is.
+    """,
+    "book/00_first.md": """
+        # 0. First
+
+        > **The question.** Why?
+
+        **Time** about 10 minutes
+
+        A **new term**, cited [[1]](#References).
+
+        $$ a = b \\tag{0.1} $$
+
+        ## References
+
+        1. A. Author, “A Title”, 2020. [site](https://example.org). A note.
+    """,
+    "book/01_second.md": """
+        # 1. Second
+
+        By [(0.1)](00_first.ipynb), see [there](00_first.ipynb#References).
+
+        ## References
+
+        1. A. Author, “A Title”, 2020. [site](https://example.org). Another.
+    """,
+}
+
+
+@pytest.fixture
+def book(tmp_path, monkeypatch):
+    write_files(tmp_path / "a book", BOOK)
+    monkeypatch.chdir(tmp_path / "a book")
+    bind_without_running(tmp_path / "a book")
+    return read_book(tmp_path / "a book")
+
+
+def bind_without_running(root: Path):
+    """Write the notebooks of chapters that have no code."""
+    book = read_book(root)
+    edition = book.editions[0]
+    chapters = read_edition_chapters(book, edition)
+    bind_module(book, edition, chapters)
+    edition.notebooks.mkdir(parents=True, exist_ok=True)
+    for chapter in chapters:
+        text = as_text(published(chapter, chapter.notebook))
+        notebook_path(edition, chapter.name).write_text(text)
+
+
+def change(root: Path, old: str, new: str, file="book/01_second.md"):
+    path = root / file
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    bind_without_running(root)
+
+
+def chapters_of(book):
+    return read_edition_chapters(book, book.editions[0])
+
+
+def chapter_of(*cells):
+    return Chapter("00_c", "book/00_c.md", nbformat.v4.new_notebook(cells=list(cells)), [1])
+
+
+def test_the_origin_goes_and_lines_stay(book):
+    notebook = nbformat.read(book.root / "notebooks/pytorch/00_first.ipynb", 4)
+    page = site_notebook(notebook)
+    assert page.cells[0].source.startswith("\n# 0. First")
+    assert "Made from" in notebook.cells[0].source  # the notebook itself is left alone
+
+
+def test_citations_lead_to_their_reference(book):
+    page = site_notebook(nbformat.read(book.root / "notebooks/pytorch/00_first.ipynb", 4))
+    text = "\n".join(cell.source for cell in page.cells)
+    assert "[[1]](#reference-1)" in text
+    assert "1. []{#reference-1}A. Author" in text
+
+
+def test_solutions_and_hints_are_folded_and_pictures_have_their_text():
+    picture = nbformat.v4.new_output(
+        "display_data", {"image/svg+xml": "<svg/>"}, metadata={"image/svg+xml": {"alt": "A."}}
+    )
+    cells = [nbformat.v4.new_markdown_cell("# 0. T")]
+    for tag in ("solution", "hint", "cover"):
+        cells.append(nbformat.v4.new_code_cell("1", metadata={"tags": [tag]}, outputs=[picture]))
+    made = [c.metadata for c in site_notebook(nbformat.v4.new_notebook(cells=cells)).cells[1:]]
+    assert ["hide-cell" in m.tags for m in made] == [True, False, False]
+    assert ["hide-output" in m.tags for m in made] == [False, True, False]
+    assert [m.mystnb.image.alt for m in made] == ["A."] * 3
+
+
+def test_equations_are_found_by_number(book):
+    assert equations(chapters_of(book)) == {"0.1": "00_first"}
+
+
+def test_a_work_that_two_chapters_cite_is_listed_once(book):
+    page = references_page(chapters_of(book))
+    assert page.count("“A Title”") == 1
+    assert '<a href="00_first.html#reference-1">Chapter 0</a>: A note.' in page
+    assert '<a href="01_second.html#reference-1">Chapter 1</a>: Another.' in page
+
+
+def test_the_home_page_lists_chapters_with_question_and_minutes(book):
+    notebooks = [(chapter, chapter.notebook) for chapter in chapters_of(book)]
+    page = home_page("Tiny", "Lead.", notebooks, ("facts",))
+    assert "| [0. First](00_first.ipynb) | Why? | 10 |" in page
+    assert first_explorer(notebooks) is None
+
+
+def test_facts_say_where_nothing_is_known(book):
+    notebooks = [(chapter, chapter.notebook) for chapter in chapters_of(book)]
+    assert "not recorded" in facts_page(notebooks, {}, {"torch": "2.13.0"})
+    assert "| 1.5 |" in facts_page(notebooks, {"seconds": {"00_first": 1.5}}, {})
+
+
+@pytest.mark.parametrize(
+    ("plain", "math"),
+    [
+        ("Scores (b, n, m), or None.", "Scores $(b, n, m)$, or None."),
+        ("softmax(Q K^T / sqrt(d)) V.", r"$\mathrm{softmax}(Q K^\top / \sqrt{d}) V$."),
+        ("Return 1 where |r| <= 1, else 0", r"Return 1 where $|r| \le 1$, else 0"),
+        ("w^T tanh(q + k), block by block", r"$w^\top \tanh(q + k)$, block by block"),
+        ("`(b, n)` is code, a word is a word.", "`(b, n)` is code, a word is a word."),
+        ("None: nothing is padding (see above).", "None: nothing is padding (see above)."),
+    ],
+)
+def test_formulas_in_docstrings_become_tex(plain, math):
+    assert with_math(plain) == math
+
+
+def test_a_docstring_becomes_a_list_of_arguments():
+    page = docstring_as_markdown(
+        "Do it.\n\n    Args:\n        a, b: two\n            lines\n        c: one\n"
+    )
+    assert page == "Do it.\n\n**Arguments**\n\n- `a`, `b`: two lines\n- `c`: one"
+
+
+def test_every_public_function_of_the_module_is_on_its_page():
+    text = (ROOT / "d2l_attention/torch.py").read_text()
+    page = functions_page(text, "d2l_attention.torch", [])
+    defined = [line for line in text.splitlines() if line.startswith(("def ", "class "))]
+    assert page.count("{py:function}") + page.count("{py:class}") == len(defined) > 10
+
+
+def test_icons_are_found_by_their_whole_name():
+    script = '"list-alt":[9,9,[],"f0",["a","Mx"]],list:[5,6,[],"f0ca","M1 2"]'
+    styles = icon_styles(icons_used(['<i class="fa-solid fa-list">']), script)
+    assert "M1%202" in styles
+    assert "Mx" not in styles
+
+
+def test_pictures_lose_digits_that_no_eye_sees():
+    assert slim('<path d="M1.23456 2.5" x="1.23456"/>') == '<path d="M1.23 2.5" x="1.23456"/>'
+
+
+def test_headings_of_editions_are_paired():
+    assert paired(["A", "B", "C"], ["A", "X", "C"]) == {"A": "A", "B": "X", "C": "C"}
+    assert paired(["A", "B"], ["甲", "乙"]) == {"A": "甲", "B": "乙"}
+    assert paired(["A", "B", "C"], ["A", "C"]) == {"A": "A", "C": "C"}
+
+
+def test_warnings_of_sphinx_name_the_books_own_line():
+    chapter = Chapter("00_c", "book/00_c.md", nbformat.v4.new_notebook(), [1, 10, 20])
+    found = in_the_book("/s/00_c.ipynb:20003: WARNING: odd [x]\n", Path("/s"), [chapter])
+    assert found == ["book/00_c.md:11: odd [x]"]
+
+
+@pytest.fixture
+def sphinx():
+    pytest.importorskip("myst_nb", reason="the packages of the site are not installed")
+
+
+def test_the_site_is_built_and_a_failed_build_leaves_it(book, sphinx):
+    build_site(book)
+    site = site_folder(book)
+    before = {path: path.read_bytes() for path in site.rglob("*.html")}
+    assert 'href="00_first.html#equation-0-1"' in (site / "01_second.html").read_text()
+    assert "new term" in (site / "genindex.html").read_text()
+    change(book.root, "see [there]", "see {oddrole}`x` [there]")
+    with pytest.raises(BookError, match=r"book/01_second\.md:3: .*oddrole"):
+        build_site(book)
+    assert {path: path.read_bytes() for path in site.rglob("*.html")} == before
+    assert not site.with_name("site.new").exists()
+
+
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [
+        ("00_first.ipynb#Nowhere", r"book/01_second\.md:3: 00_first has no heading #Nowhere"),
+        ("02_third.ipynb", r"book/01_second\.md:3: 02_third\.ipynb does not exist"),
+    ],
+)
+def test_a_broken_link_stops_the_build(book, new, message):
+    change(book.root, "00_first.ipynb#References", new)
+    with pytest.raises(BookError, match=message):
+        build_site(book)
+
+
+def test_a_missing_figure_stops_the_build(book):
+    change(book.root, "see [there]", "see ![a figure](figures/none.svg) [there]")
+    with pytest.raises(BookError, match=r"book/01_second\.md:3: figures/none\.svg does not exist"):
+        build_site(book)
+
+
+def test_a_page_missing_from_the_contents_stops_the_build(book):
+    (book.root / "book/02_third.md").write_text("# 2. Third\n")
+    command = [sys.executable, "-m", "bookbinder", "site"]
+    done = subprocess.run(command, cwd=book.root, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "book/02_third.md: not listed under chapters in book.toml" in done.stderr
+
+
+def test_notebooks_that_are_stale_stop_the_build(book):
+    path = book.root / "book/01_second.md"
+    path.write_text(path.read_text().replace("By ", "From "))
+    with pytest.raises(BookError, match="run `make notebooks`"):
+        build_site(book)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_colab_and_binder_are_offered_where_a_repository_is_named(book, sphinx, named):
+    if named:
+        path = book.root / "book.toml"
+        line = 'repository = "https://github.com/someone/some-book"'
+        path.write_text(f"{line}\n{path.read_text()}")
+    build_site(read_book(book.root))
+    page = (site_folder(book) / "00_first.html").read_text()
+    for service in ("colab.research.google.com", "mybinder.org"):
+        assert (service in page) == named
+    assert ("some-book/blob/main/notebooks/pytorch/00_first.ipynb" in page) == named
+
+
+def test_two_editions_get_a_switch_that_keeps_the_chapter(book, sphinx):
+    toml = (book.root / "book.toml").read_text()
+    jax = toml[toml.index("[[") :].replace("pytorch", "jax").replace("torch.py", "jax.py")
+    (book.root / "book.toml").write_text(f"{toml}\n{jax}")
+    two = read_book(book.root)
+    other = two.editions[1]
+    bind_module(two, other, read_edition_chapters(two, other))
+    other.notebooks.mkdir(parents=True)
+    for path in two.editions[0].notebooks.glob("*.ipynb"):
+        (other.notebooks / path.name).write_bytes(path.read_bytes())
+    build_site(two)
+    here = (site_folder(two) / "01_second.html").read_text()
+    there = (site_folder(two) / "jax-en" / "01_second.html").read_text()
+    assert 'href="jax-en/01_second.html"' in here
+    assert 'href="../01_second.html"' in there
+    assert json.dumps({"References": "References"})[1:-1] in here
