@@ -65,6 +65,24 @@ def test_blocks_can_be_mapped_over(axes):
     torch.testing.assert_close(got, formula(q, k, w))
 
 
+def test_heads_are_scored_one_by_one():
+    q, k, w = normal(2, 3, 40, 33), normal(2, 3, 128, 33, seed=1), normal(33, seed=2)
+    torch.testing.assert_close(additive_scores(q, k, w), formula(q, k, w))
+
+
+def test_blocks_of_any_size_give_the_same_scores():
+    q, k, w = inputs(2, 16, 17, 33)
+    for block in (1, 1000, 5000, 2**18):
+        torch.testing.assert_close(additive_scores(q, k, w, block), formula(q, k, w))
+
+
+def test_the_size_of_a_block_can_be_chosen():
+    q, k, w = inputs(2, 8, 17, 33)
+    with torch.profiler.profile(profile_memory=True) as record:
+        additive_scores(q, k, w, block=2 * 17 * 33)
+    assert max(event.self_cpu_memory_usage for event in record.events()) == 8 * 2 * 17 * 33
+
+
 def test_saturated_scores_stay_exact():
     q = torch.full((1, 8, 64), 300.0)
     scores = additive_scores(q, -2 * q.expand(1, 8, 64)[:, :1].expand(1, 64, 64), torch.ones(64))

@@ -80,12 +80,15 @@ def test_permuting_the_key_value_pairs_changes_nothing(name, need_weights):
 
 @every_class
 @with_or_without_weights
-@pytest.mark.parametrize("filling", [0.0, 1e30, math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("fillings", [(0, 0), (1e30, -1e30), (math.nan, 0), (0, math.inf)])
 @pytest.mark.parametrize("lens", [[4, 4], [0, 3], [[1, 2, 3], [2, 0, 1]]])
-def test_padding_reaches_neither_output_nor_gradients(name, need_weights, filling, lens):
+def test_padding_reaches_neither_output_nor_gradients(name, need_weights, fillings, lens):
     layer = layer_of(name)
     queries, keys, values = (t.requires_grad_() for t in batch())
-    padded = [torch.cat([t, torch.full_like(t[:, :2], filling)], 1) for t in (keys, values)]
+    padded = [
+        torch.cat([tensor, torch.full_like(tensor[:, :2], filling)], 1)
+        for tensor, filling in zip((keys, values), fillings, strict=True)
+    ]
     results = []
     for k, v in ((keys, values), padded):
         out = layer(queries, k, v, lens, need_weights=need_weights)
@@ -193,6 +196,22 @@ def test_the_kept_weights_have_no_graph(name):
 
 
 @every_class
+def test_before_the_first_call_there_are_no_weights(name):
+    assert ATTENTIONS[name].make().attention_weights is None
+
+
+@every_class
+@with_or_without_weights
+@pytest.mark.parametrize("lens", [None, [2, 0], [[1, 2, 0], [3, 4, 4]]])
+def test_lengths_and_masks_follow_the_tensors_to_their_device(name, need_weights, lens):
+    layer = layer_of(name).to("meta")  # a device that every machine has
+    mask = torch.ones(3, 4).bool()
+    out = layer(*(t.to("meta") for t in batch()), lens, mask, need_weights=need_weights)
+    assert out.device.type == "meta"
+    assert out.shape == (2, 3, 2)
+
+
+@every_class
 @pytest.mark.parametrize("called", [False, True])
 def test_a_layer_can_be_copied_pickled_and_moved_at_any_time(name, called):
     layer = ATTENTIONS[name].make()
@@ -268,6 +287,12 @@ def test_long_examples_that_are_cut_to_their_length_give_the_same(lens, heads):
         results.append([out, *torch.autograd.grad(out.pow(2).sum(), tensors)])
     for with_weights, without in zip(*results, strict=True):
         close(without, with_weights, 1e-9)
+
+
+def test_dropout_acts_on_long_examples_too():
+    layer = DotProductAttention(dropout=1.0).train()
+    out = layer(*batch(n=256, m=256), [256, 3], need_weights=False)
+    assert torch.equal(out, torch.zeros_like(out))
 
 
 def test_long_examples_can_be_mapped_over():

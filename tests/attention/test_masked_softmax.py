@@ -103,7 +103,7 @@ def test_without_gradients_one_new_tensor_is_enough(lens):
     with torch.profiler.profile(profile_memory=True) as record:
         masked_softmax(X, lens)
     sizes = [event.self_cpu_memory_usage for event in record.events()]
-    assert sum(size for size in sizes if size >= X.nbytes) == X.nbytes
+    assert [round(size / X.nbytes) for size in sizes if size > X.nbytes / 2] == [1]
 
 
 def test_scores_that_are_expanded_stay_as_they_are():
@@ -149,6 +149,13 @@ def test_scores_of_any_finite_size_are_masked(dtype, size):
 def test_masked_keys_lose_to_valid_ones_however_low_these_are():
     X = torch.tensor([[[-2e6, -2e6, 5.0]]])
     assert masked_softmax(X, [2]).tolist() == [[[0.5, 0.5, 0]]]
+
+
+@pytest.mark.parametrize("arguments", [{}, {"valid_lens": [0, 3]}, {"mask": torch.eye(3, 4) > 0}])
+def test_lengths_and_masks_follow_the_scores_to_their_device(arguments):
+    weights = masked_softmax(normal(2, 3, 4).to("meta"), **arguments)
+    assert weights.device.type == "meta"
+    assert weights.shape == (2, 3, 4)
 
 
 def test_shifting_all_scores_of_a_row_changes_nothing():

@@ -1,6 +1,7 @@
 """The small helpers of the module, and the rules that keep its parts short enough to teach."""
 
 import ast
+import math
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,16 @@ import torch
 from cases import normal
 
 import d2l_attention.torch as module
-from d2l_attention.torch import as_panels, clear_padding, show_heatmaps, try_gpu
+from d2l_attention.torch import (
+    all_finite,
+    as_panels,
+    clear_padding,
+    fused_attention,
+    fused_by_example,
+    lengths_to_cut,
+    show_heatmaps,
+    try_gpu,
+)
 
 FUNCTION_LINES, CLASS_LINES = 30, 60
 
@@ -41,6 +51,46 @@ def test_padding_is_cleared_only_where_no_query_looks():
     assert torch.equal(cleared[0, [0, 2]], tensor[0, [0, 2]])
     (same,) = clear_padding(None, tensor)
     assert same is tensor
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_one_bad_number_is_found_in_any_of_the_tensors(bad):
+    good, spoilt = normal(2, 3), normal(2, 3)
+    spoilt[1, 2] = bad
+    assert all_finite(good, good.requires_grad_())
+    assert not all_finite(good, spoilt)
+    assert not all_finite(spoilt, good)
+    assert not all_finite(good.detach().to("meta"))
+
+
+CUT = {
+    "long examples": ((2, 256, 3), (2, 256, 3), [7, 0], None, [7, 0]),
+    "many keys": ((2, 1, 3), (2, 2**16, 3), [7, 0], None, [7, 0]),
+    "heads": ((2, 300, 256, 3), (2, 300, 256, 3), [7, 0], None, [7, 0]),
+    "short examples": ((2, 255, 3), (2, 257, 3), [7, 0], None, []),
+    "many short examples": ((2**16, 2, 1), (2**16, 2, 1), [2] * 2**16, None, []),
+    "many short heads": ((2, 2**16, 1, 1), (2, 2**16, 1, 1), [1, 0], None, []),
+    "lengths per query": ((1, 256, 3), (1, 256, 3), [[7] * 256], None, []),
+    "a mask": ((2, 256, 3), (2, 256, 3), [7, 0], torch.ones(256).bool(), []),
+    "no lengths": ((2, 256, 3), (2, 256, 3), None, None, []),
+    "nothing but padding": ((2, 256, 3), (2, 256, 3), [0, 0], None, []),
+}
+
+
+@pytest.mark.parametrize(("queries", "keys", "lens", "mask", "want"), CUT.values(), ids=CUT)
+def test_long_examples_with_one_length_each_are_cut(queries, keys, lens, mask, want):
+    assert lengths_to_cut(torch.empty(queries), torch.empty(keys), lens, mask) == want
+
+
+def test_examples_on_another_device_are_not_cut():
+    assert lengths_to_cut(*[torch.empty(2, 256, 3, device="meta")] * 2, [7, 0], None) == []
+
+
+def test_the_fused_functions_drop_nothing_by_themselves():
+    tensors = [normal(2, 3, 4, seed=i) for i in range(3)]
+    want = torch.nn.functional.scaled_dot_product_attention(*tensors)
+    torch.testing.assert_close(fused_attention(*tensors), want)
+    torch.testing.assert_close(fused_by_example(*tensors, [3, 3]), want)
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (4, 2, 3), (5, 4, 2, 3)])
