@@ -21,7 +21,9 @@ FIRST = "notebooks/pytorch/00_first.ipynb"
 
 
 def everything(root):
-    return {p.relative_to(root).as_posix(): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+    """Return what is kept of a bind; the seconds noted in _build/ differ from run to run."""
+    files = {p.relative_to(root).as_posix(): p for p in root.rglob("*") if p.is_file()}
+    return {name: p.read_bytes() for name, p in files.items() if not name.startswith("_build/")}
 
 
 def stale(root):

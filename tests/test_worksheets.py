@@ -209,7 +209,7 @@ def test_a_solution_in_an_output_above_it_stops_the_binding(sheets, tmp_path, mo
     assert main(["bind"]) == 0
     assert main(["worksheets"]) == 1
     assert "shows a line of a solution, 'return math.pi" in capsys.readouterr().err
-    assert not (tmp_path / "_build").exists()
+    assert not (tmp_path / "_build/worksheets").exists()
 
 
 def test_a_class_keeps_its_methods_and_their_docstrings():
