@@ -1,11 +1,13 @@
 """Explorers move by keyboard and by mouse, and show what the chapter's own function gives."""
 
+import contextlib
 import functools
 import re
 import warnings
 
 import nbformat
 import pytest
+import torch
 from conftest import ROOT, open_page
 
 import d2l_attention.practice as practice
@@ -24,9 +26,31 @@ def chapters_with_explorers():
     ]
 
 
+class SettingsOfTorch(contextlib.ContextDecorator):
+    """Call a function under the settings of torch that hold now; put others back after it."""
+
+    def __init__(self):
+        self.inside = torch.get_default_dtype(), torch.get_num_threads()
+
+    def __enter__(self):
+        self.outside = torch.get_default_dtype(), torch.get_num_threads()
+        self.apply(self.inside)
+
+    def __exit__(self, *_):
+        self.apply(self.outside)
+
+    def apply(self, held):
+        torch.set_default_dtype(held[0])
+        torch.set_num_threads(held[1])
+
+
 @functools.cache
 def explored(chapter):
-    """Run a chapter's cells up to its last explorer; return each one's function and sliders."""
+    """Run a chapter's cells up to its last explorer; return each one's function and sliders.
+
+    A chapter may set the default precision and the number of threads: its functions are called
+    under its own settings, and no other chapter is.
+    """
     cells = nbformat.read(NOTEBOOKS / f"{chapter}.ipynb", 4).cells
     code = [cell for cell in cells if cell.cell_type == "code"]
     last = max(i for i, cell in enumerate(code) if "\nexplore(" in f"\n{cell.source}")
@@ -34,10 +58,10 @@ def explored(chapter):
 
     def record(function, **options):
         sliders = {n: explorer.labelled(v) for n, v in options.items() if n not in NOT_SLIDERS}
-        calls.append((function, sliders))
+        calls.append((SettingsOfTorch()(function), sliders))
         return explorer.explore(function, **options)
 
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+    with SettingsOfTorch(), pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the notebooks run without pytest's strictness
         patch.setattr(practice, "explore", record)
         for cell in code[: last + 1]:

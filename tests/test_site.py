@@ -190,8 +190,9 @@ def test_icons_are_found_by_their_whole_name():
     assert "Mx" not in styles
 
 
-def test_pictures_lose_digits_that_no_eye_sees():
-    assert slim('<path d="M1.23456 2.5" x="1.23456"/>') == '<path d="M1.23 2.5" x="1.23456"/>'
+def test_pictures_lose_digits_that_no_eye_sees_and_gaps():
+    picture = '<path d="M 1.23456 2.5 \nL -3 4 \nz\n" x="1.23456"/>'
+    assert slim(picture) == '<path d="M1.23 2.5L-3 4z" x="1.23456"/>'
 
 
 def test_headings_of_editions_are_paired():

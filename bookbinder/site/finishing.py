@@ -16,7 +16,12 @@ ICON = (
     '"/>'
 )
 PICTURE = re.compile(r'<img(?=[^>]* src="_images/)( )')
+SEARCH_TAGS = re.compile(
+    r'\s*<script src="(?:_static/(?:searchtools|language_data)|searchindex)\.js"></script>'
+)
+SEARCH_PAGE = "search.html"
 PATH = re.compile(r'(?<= d=")[^"]*')
+GAP = re.compile(r" ?\n(?=[A-Za-z]|$)|(?<=[A-Z]) ")
 LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
@@ -32,6 +37,8 @@ def finish(folder: Path) -> None:
             style_sheet.write(styles)
         script.unlink()
     for path, text in pages.items():
+        if path.name != SEARCH_PAGE:  # the theme loads the index everywhere, and uses it there
+            text = SEARCH_TAGS.sub("", text)
         path.write_text(finished(text), encoding="utf-8")
     for pattern in UNUSED:
         for path in folder.glob(pattern):
@@ -52,5 +59,9 @@ def finished(page: str) -> str:
 
 
 def slim(svg: str) -> str:
-    """Return a picture with the points of its paths to two decimals, which no eye can tell."""
-    return PATH.sub(lambda path: LONG_NUMBER.sub(lambda n: f"{float(n[0]):.2f}", path[0]), svg)
+    """Return a picture whose paths have two decimals, which no eye can tell, and no gaps."""
+
+    def shorter(path: re.Match) -> str:
+        return GAP.sub("", LONG_NUMBER.sub(lambda n: f"{float(n[0]):.2f}", path[0]))
+
+    return PATH.sub(shorter, svg)
