@@ -555,11 +555,12 @@ def clear_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
 
 # From book/06_scaled_dot_product_attention.md, Look before you clear
 def all_finite(*tensors: Tensor) -> bool:
-    """False if a number is NaN or infinite, or where a look is not free.
+    """False if a number is NaN, infinite or huge, or no look is free.
 
-    One such number spoils the sum, the quickest look at all of them.
+    One such number spoils the norm of all, which takes one quick look.
     """
-    return all([can_look(t) and math.isfinite(t.detach().sum()) for t in tensors])
+    norm = torch.linalg.vector_norm
+    return all([can_look(t) and math.isfinite(norm(t.detach())) for t in tensors])
 
 
 # From book/06_scaled_dot_product_attention.md, Meet the fused function

@@ -103,6 +103,21 @@ def test_padding_reaches_neither_output_nor_gradients(name, need_weights, fillin
 
 @every_class
 @with_or_without_weights
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_huge_numbers_in_the_padding_do_no_harm(name, need_weights, dtype):
+    """They are finite, and so is their sum; their products with a query are not."""
+    layer = layer_of(name, dtype)
+    queries, keys, values = batch(dtype=dtype)
+    huge = torch.full((2, 2, D), torch.finfo(dtype).max / 64, dtype=dtype)
+    padded = torch.cat([keys, huge], 1), torch.cat([values, -huge[..., :2]], 1)
+    assert all(t.sum().isfinite() for t in padded)
+    want = layer(100 * queries, keys, values, [4, 2], need_weights=need_weights)
+    got = layer(100 * queries, *padded, [4, 2], need_weights=need_weights)
+    close(got, want, 1e-5 if dtype == torch.float32 else 1e-12)
+
+
+@every_class
+@with_or_without_weights
 @pytest.mark.parametrize("which", ["keys", "values"])
 def test_nan_in_a_key_value_pair_that_is_looked_at_stays_visible(name, need_weights, which):
     tensors = dict(zip(("queries", "keys", "values"), batch(), strict=True))

@@ -63,6 +63,10 @@ def test_one_bad_number_is_found_in_any_of_the_tensors(bad):
     assert not all_finite(good.detach().to("meta"))
 
 
+def test_huge_numbers_do_not_hide_each_other():
+    assert not all_finite(torch.tensor([3e38, -3e38]))
+
+
 CUT = {
     "long examples": ((2, 256, 3), (2, 256, 3), [7, 0], None, [7, 0]),
     "many keys": ((2, 1, 3), (2, 2**16, 3), [7, 0], None, [7, 0]),
