@@ -1,4 +1,4 @@
-"""The exercises of chapter 6: scores with heads, and masks of two conventions."""
+"""The exercises of chapter 6: attention with heads, and masks of two conventions."""
 
 import numpy as np
 
@@ -10,12 +10,9 @@ def split(x, heads):
     return x.reshape(b, n, heads, d // heads).swapaxes(1, 2)
 
 
-def scores_of(q, k, d):
-    return q @ k.swapaxes(-1, -2) / np.sqrt(d)
-
-
-def head_scores(queries, keys, heads):
-    return scores_of(split(queries, heads), split(keys, heads), queries.shape[-1] // heads)
+def join(x):
+    b, heads, n, d = x.shape
+    return x.swapaxes(1, 2).reshape(b, n, heads * d)
 
 
 def torn(x, heads):
@@ -28,18 +25,46 @@ def every_other(x, heads):
     return x.reshape(b, n, d // heads, heads).transpose(0, 3, 1, 2)
 
 
-def reshaped(x):
-    return x.reshape(*x.shape[:-2], x.shape[-1], x.shape[-2])
-
-
 def softmax(scores):
     exponentials = np.exp(scores - scores.max(-1, keepdims=True))
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
-def queries_and_keys(rng):
-    for b, n, m, d, heads in ((1, 3, 4, 10, 2), (2, 5, 6, 12, 3), (5, 4, 3, 14, 2)):
-        yield rng.normal(size=(b, n, d)), rng.normal(size=(b, m, d)), heads
+def attended(q, k, v, d):
+    return softmax(q @ k.swapaxes(-1, -2) / np.sqrt(d)) @ v
+
+
+def by_heads(queries, keys, values, heads, cut=split):
+    """The output of every head, before they are joined: (b, heads, n, v/heads)."""
+    d = queries.shape[-1] // heads
+    return attended(cut(queries, heads), cut(keys, heads), cut(values, heads), d)
+
+
+def attend_by_heads(queries, keys, values, heads):
+    return join(by_heads(queries, keys, values, heads))
+
+
+def scaled_by(root):
+    def attend(queries, keys, values, heads):
+        q, k, v = split(queries, heads), split(keys, heads), split(values, heads)
+        return join(attended(q, k, v, root(queries.shape[-1], heads)))
+
+    return attend
+
+
+def softmax_over(axis):
+    def attend(queries, keys, values, heads):
+        q, k, v = split(queries, heads), split(keys, heads), split(values, heads)
+        scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+        return join(softmax(scores.swapaxes(axis, -1)).swapaxes(axis, -1) @ v)
+
+    return attend
+
+
+def to_split(rng):
+    for b, n, m, d, v, heads in ((1, 3, 5, 6, 4, 2), (2, 5, 4, 12, 9, 3), (3, 4, 5, 10, 8, 2)):
+        sizes = (n, d), (m, d), (m, v)
+        yield *(rng.normal(size=(b, *size)) for size in sizes), heads
 
 
 def keep_of(padding, hidden):
@@ -114,103 +139,123 @@ EXERCISES = (
     ),
     Exercise(
         "6.2",
-        head_scores,
-        queries_and_keys,
+        attend_by_heads,
+        to_split,
         mistakes=(
             Mistake(
                 "root of the whole size",
                 "You divide by the root of all d features. One head multiplies d/heads of them, "
                 "and these count under its root.",
-                lambda queries, keys, heads: head_scores(queries, keys, heads) / np.sqrt(heads),
+                scaled_by(lambda d, heads: d),
             ),
             Mistake(
                 "no scale",
-                "The products are right and the scale is missing: divide by the root of the size "
-                "of one head.",
-                lambda queries, keys, heads: scores_of(
-                    split(queries, heads), split(keys, heads), 1
-                ),
+                "The scale is missing: divide the scores by the root of the size of one head.",
+                scaled_by(lambda d, heads: 1),
             ),
             Mistake(
                 "divided by the size, not by its root",
                 "You divide by the size of a head. Divide by its square root.",
-                lambda queries, keys, heads: scores_of(
-                    split(queries, heads), split(keys, heads), (queries.shape[-1] // heads) ** 2
+                scaled_by(lambda d, heads: (d // heads) ** 2),
+            ),
+            Mistake(
+                "root of the number of heads",
+                "You divide by the root of the number of heads. It is the size of a head that "
+                "counts: so many products are added up.",
+                scaled_by(lambda d, heads: heads),
+            ),
+            Mistake(
+                "joined without a transpose",
+                "Each head is right, and they are joined wrongly: a reshape of (b, heads, n, "
+                "v/heads) puts several queries of one head into a row. Swap heads and queries "
+                "back first.",
+                lambda queries, keys, values, heads: by_heads(queries, keys, values, heads).reshape(
+                    attend_by_heads(queries, keys, values, heads).shape
                 ),
             ),
             Mistake(
-                "reshape in place of transpose, heads",
+                "features and heads swapped at the joint",
+                "Each head is right, and its features are dealt out over the row when you join. "
+                "The features of one head stay neighbors: (b, n, heads, v/heads) -> (b, n, v).",
+                lambda queries, keys, values, heads: (
+                    by_heads(queries, keys, values, heads)
+                    .transpose(0, 2, 3, 1)
+                    .reshape(attend_by_heads(queries, keys, values, heads).shape)
+                ),
+            ),
+            Mistake(
+                "not joined",
+                "These are the outputs of the single heads. Put them side by side, (b, n, v).",
+                by_heads,
+                lambda answer, target, queries, keys, values, heads: (
+                    answer.ndim == 4 and answer.size == target.size
+                ),
+            ),
+            Mistake(
+                "heads added up",
+                "You have added the heads up. Their outputs stand side by side in the result.",
+                lambda queries, keys, values, heads: by_heads(queries, keys, values, heads).sum(1),
+            ),
+            Mistake(
+                "heads averaged",
+                "You have averaged the heads. Their outputs stand side by side in the result.",
+                lambda queries, keys, values, heads: by_heads(queries, keys, values, heads).mean(1),
+            ),
+            Mistake(
+                "reshape in place of transpose, split and joint",
+                "Your heads are torn: one reshape to (b, heads, n, d/heads) puts features of "
+                "several tokens into one row. Split the last axis first, to (b, n, heads, "
+                "d/heads), and then swap the two axes in the middle; on the way back the other "
+                "way round.",
+                lambda queries, keys, values, heads: by_heads(
+                    queries, keys, values, heads, torn
+                ).reshape(attend_by_heads(queries, keys, values, heads).shape),
+            ),
+            Mistake(
+                "reshape in place of transpose, split",
                 "Your heads are torn: one reshape to (b, heads, n, d/heads) puts features of "
                 "several tokens into one row. Split the last axis first, to (b, n, heads, "
                 "d/heads), and then swap the two axes in the middle.",
-                lambda queries, keys, heads: scores_of(
-                    torn(queries, heads), torn(keys, heads), queries.shape[-1] // heads
-                ),
-            ),
-            Mistake(
-                "reshape in place of transpose, keys",
-                "The heads are split well, but the last two axes of the keys are reshaped. "
-                "A reshape leaves the numbers in their order: swap the axes with transpose.",
-                lambda queries, keys, heads: (
-                    split(queries, heads)
-                    @ reshaped(split(keys, heads))
-                    / np.sqrt(queries.shape[-1] // heads)
+                lambda queries, keys, values, heads: join(
+                    by_heads(queries, keys, values, heads, torn)
                 ),
             ),
             Mistake(
                 "features dealt out in turn",
                 "Your head 0 takes every so many features, as cards are dealt. A head takes "
                 "neighbors: the last axis splits to (heads, d/heads), in this order.",
-                lambda queries, keys, heads: scores_of(
-                    every_other(queries, heads),
-                    every_other(keys, heads),
-                    queries.shape[-1] // heads,
+                lambda queries, keys, values, heads: join(
+                    by_heads(queries, keys, values, heads, every_other)
                 ),
             ),
             Mistake(
-                "heads after the queries",
-                "The numbers are right; the axes should be (b, heads, n, m), and yours are "
-                "(b, n, heads, m).",
-                lambda queries, keys, heads: head_scores(queries, keys, heads).swapaxes(1, 2),
+                "softmax over the queries",
+                "Your softmax runs over the queries. Each query shares out its weight over the "
+                "keys: the last axis of the scores.",
+                softmax_over(-2),
             ),
             Mistake(
-                "queries and keys swapped",
-                "Queries go down and keys across: the last two axes are n and m, in this order.",
-                lambda queries, keys, heads: head_scores(queries, keys, heads).swapaxes(2, 3),
-            ),
-            Mistake(
-                "root of the number of heads",
-                "You divide by the root of the number of heads. It is the size of a head that "
-                "counts: so many products are added up.",
-                lambda queries, keys, heads: scores_of(
-                    split(queries, heads), split(keys, heads), heads
-                ),
-            ),
-            Mistake(
-                "heads added up",
-                "You have added the heads up. Each has scores of its own, and a softmax of its "
-                "own follows: keep the axis.",
-                lambda queries, keys, heads: head_scores(queries, keys, heads).sum(1),
+                "softmax over the heads",
+                "Your softmax runs over the heads. Each head has weights of its own, over the "
+                "keys: the last axis of the scores.",
+                softmax_over(1),
             ),
             Mistake(
                 "one head only",
-                "These are the scores of one head that has all features, of shape (b, n, m). "
-                "Split the features into heads before you multiply.",
-                lambda queries, keys, heads: scores_of(queries, keys, queries.shape[-1]),
-                lambda answer, target, queries, keys, heads: answer.ndim == 3,
-            ),
-            Mistake(
-                "weights, not scores",
-                "These are attention weights. The task asks for the scores, before the softmax.",
-                lambda queries, keys, heads: softmax(head_scores(queries, keys, heads)),
+                "This is one head that has all features. Split queries, keys and values into "
+                "heads before you multiply.",
+                lambda queries, keys, values, heads: attended(
+                    queries, keys, values, queries.shape[-1]
+                ),
             ),
         ),
         hints=(
-            "Look at the chapter's section on heads: first a reshape that splits the last axis, "
-            "then a transpose.",
-            "With q and k of the shapes (b, heads, n, d/heads) and (b, heads, m, d/heads), the "
-            "product q @ k.transpose(-2, -1) has the shape (b, heads, n, m).",
-            "Divide by the root of q.shape[-1], after the split.",
+            "Split all three, as in the chapter's section on heads: (b, n, d) -> (b, n, heads, "
+            "d/heads) -> (b, heads, n, d/heads).",
+            "Attend as without heads, on the last two axes. Under the root stands the last size of "
+            "the split queries.",
+            "Go back the way you came: transpose to (b, n, heads, v/heads), then join the last two "
+            "axes with flatten(-2).",
         ),
     ),
     Exercise(
