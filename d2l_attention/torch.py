@@ -161,24 +161,25 @@ def as_labels(name: str, labels, *sizes: int) -> list[str] | None:
 def draw_panel(ax, panel: Tensor, xticks, yticks, **scale):
     """Draw one matrix (n, m), row 0 on top, NaN gray; return its cells."""
     n, m = panel.shape
-    x, y = torch.arange(m + 1) - 0.5, torch.arange(n + 1) - 0.5
+    x, y = (torch.arange(size + 1).numpy() - 0.5 for size in (m, n))
     lines = {"edgecolors": "0.88", "linewidth": 0.6}
     if max(n, m) > 24:  # too small for lines; no gaps between cells either
         lines = {"edgecolors": "face", "linewidth": 0.4}
-    cells = ax.pcolormesh(x, y, panel, **lines, **scale)
+    cells = ax.pcolormesh(x, y, panel.numpy(), **lines, **scale)
     ax.set(xlim=(-0.5, m - 0.5), ylim=(n - 0.5, -0.5), facecolor="0.65")
     ax.grid(False)
     ax.spines[:].set(visible=True, color="0.8", linewidth=0.6)
+    upright = max(map(len, xticks or [""])) > 3
     ax.tick_params(length=0)
-    if xticks:
-        upright = max(len(name) for name in xticks) > 3
-        ax.set_xticks(range(m), xticks, rotation=90 if upright else 0)
+    ax.tick_params(axis="x", labelrotation=90 if upright else 0)
+    if xticks or m <= 16:
+        ax.set_xticks(range(m), xticks)
     else:
-        ax.set_xticks(range(0, m, 1 + m // 16))
-    if yticks:
+        ax.locator_params("x", integer=True)  # as many as there is room for
+    if yticks or n <= 16:
         ax.set_yticks(range(n), yticks)
     else:
-        ax.set_yticks(range(0, n, 1 + n // 16))
+        ax.locator_params("y", integer=True)
     return cells
 
 
@@ -363,7 +364,8 @@ def check_lengths(lens: Tensor, b: int, n: int, m: int) -> None:
         TypeError: `lens` does not hold integers.
         ValueError: The shape or the range is wrong.
     """
-    if lens.is_floating_point() or lens.dtype == torch.bool:
+    wrong = lens.is_floating_point() or lens.dtype == torch.bool
+    if wrong and lens.numel():  # an empty list becomes a float tensor
         raise TypeError(f"valid_lens must hold integers, got {lens.dtype}")
     want = f"{(b,)} or {(b, n)}"
     if (have := tuple(lens.shape)) not in ((b,), (b, n)):

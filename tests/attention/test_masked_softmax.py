@@ -229,3 +229,9 @@ class TestDerivatives:
         assert torch.equal(without, masked_softmax(X, **arguments))
         assert torch.equal(inference, without)
         assert masked_softmax(X, **arguments).requires_grad
+
+
+def test_an_empty_list_is_the_lengths_of_an_empty_batch():
+    scores = torch.zeros(0, 3, 4)
+    assert masked_softmax(scores, []).shape == scores.shape
+    assert masked_softmax(scores, [], torch.ones(3, 4, dtype=torch.bool)).shape == scores.shape

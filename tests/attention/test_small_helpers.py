@@ -2,6 +2,7 @@
 
 import ast
 import math
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -108,7 +109,6 @@ def test_matrices_of_other_axes_are_refused(shape):
         as_panels(torch.zeros(shape))
 
 
-@pytest.mark.filterwarnings("ignore:__array__:DeprecationWarning")  # matplotlib reads tensors
 def test_heat_maps_put_queries_down_and_keys_across_on_one_scale():
     import matplotlib
 
@@ -133,3 +133,14 @@ def test_heat_maps_put_queries_down_and_keys_across_on_one_scale():
 def test_titles_that_do_not_fit_the_panels_are_refused():
     with pytest.raises(ValueError, match="titles must have length 2, got 1"):
         show_heatmaps(torch.zeros(1, 2, 3, 3), "keys", "queries", titles=["one"])
+
+
+def test_labels_of_many_keys_do_not_run_into_each_other():
+    figure = show_heatmaps(torch.rand(5, 6, 40), "keys", "queries", figsize=(7.6, 2.2))
+    figure.canvas.draw()
+    for panel in figure.axes[:5]:
+        names = [name for name in panel.get_xticklabels() if -0.5 <= name.get_position()[0] <= 39.5]
+        assert len(names) >= 2
+        assert all(name.get_text().isdecimal() for name in names)
+        boxes = [name.get_window_extent() for name in names]
+        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
