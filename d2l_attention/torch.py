@@ -936,6 +936,8 @@ class BilinearAttention(ScoredAttention):
 
     def as_dot_product(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
         """Return W_q q / sqrt(s) and W_k k, both of size s."""
+        check_features("queries", queries, self.W_q.in_features)
+        check_features("keys", keys, getattr(self.W_k, "in_features", 0))
         q, k = self.W_q(queries), self.W_k(keys)
         check_same_size(q, k)
         return q / q.shape[-1] ** 0.5, k

@@ -15,7 +15,13 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from d2l_attention.torch import AdditiveAttention, DotProductAttention
+from d2l_attention.torch import (
+    AdditiveAttention,
+    BilinearAttention,
+    CosineAttention,
+    DistanceAttention,
+    DotProductAttention,
+)
 
 settings.register_profile("book", derandomize=True, deadline=None, database=None, max_examples=60)
 settings.register_profile("mutants", settings.get_profile("book"), phases=[Phase.generate])
@@ -40,10 +46,25 @@ def additive_score(layer: nn.Module) -> Callable:
     return partial(oracle.additive_score, W_q=W_q, W_k=W_k, w_v=w_v)
 
 
+def bilinear_score(layer: nn.Module) -> Callable:
+    full = isinstance(layer.W_k, nn.Identity)
+    W_q, W_k = (None if w is None else w.double().tolist()
+                for w in (layer.W_q.weight, None if full else layer.W_k.weight))  # fmt: skip
+    return partial(oracle.bilinear_score, W_q=W_q, W_k=W_k)
+
+
+def cosine_score(layer: nn.Module) -> Callable:
+    return partial(oracle.cosine_score, temperature=layer.temperature.item())
+
+
 ATTENTIONS = {
     "dot": Attention(DotProductAttention, lambda layer: oracle.scaled_dot_score),
     "additive": Attention(partial(AdditiveAttention, 5, query_size=D, key_size=D), additive_score),
     "additive, lazy": Attention(partial(AdditiveAttention, 5), additive_score),
+    "distance": Attention(DistanceAttention, lambda layer: oracle.distance_score),
+    "bilinear": Attention(partial(BilinearAttention, query_size=D, key_size=D), bilinear_score),
+    "bilinear, lazy, rank 2": Attention(partial(BilinearAttention, 2), bilinear_score),
+    "cosine": Attention(partial(CosineAttention, temperature=0.7), cosine_score),
 }
 
 

@@ -74,3 +74,19 @@ def scaled_dot_score(q, k) -> float:
 def additive_score(q, k, W_q, W_k, w_v) -> float:
     hidden = [math.tanh(dot(a, q) + dot(b, k)) for a, b in zip(W_q, W_k, strict=True)]
     return dot(w_v, hidden)
+
+
+def distance_score(q, k) -> float:
+    return -sum((x - y) ** 2 for x, y in zip(q, k, strict=True)) / (2 * math.sqrt(len(q)))
+
+
+def bilinear_score(q, k, W_q, W_k) -> float:
+    """W_k None: the keys as they are."""
+    a = [dot(row, q) for row in W_q]
+    b = k if W_k is None else [dot(row, k) for row in W_k]
+    return dot(a, b) / math.sqrt(len(a))
+
+
+def cosine_score(q, k, temperature) -> float:
+    lengths = math.sqrt(dot(q, q)) * math.sqrt(dot(k, k))
+    return dot(q, k) / lengths / temperature if lengths else 0.0

@@ -15,6 +15,7 @@ from torch import nn
 from d2l_attention.torch import AdditiveAttention, DotProductAttention
 
 every_class = pytest.mark.parametrize("name", ATTENTIONS)
+fused_classes = pytest.mark.parametrize("name", [n for n in ATTENTIONS if "additive" not in n])
 with_or_without_weights = pytest.mark.parametrize("need_weights", [True, False])
 
 
@@ -291,10 +292,11 @@ def test_dot_product_attention_is_what_the_framework_computes():
             close(layer(queries, keys, values, lens, need_weights=need_weights), want, 1e-6)
 
 
+@fused_classes
 @pytest.mark.parametrize("lens", [[300, 1], [0, 257], [0, 0], [[5] * 256, [300] * 256]])
 @pytest.mark.parametrize("heads", [(), (2,)])
-def test_long_examples_that_are_cut_to_their_length_give_the_same(lens, heads):
-    layer = DotProductAttention()
+def test_long_examples_that_are_cut_to_their_length_give_the_same(name, lens, heads):
+    layer = layer_of(name)
     tensors = [t.requires_grad_() for t in batch(n=256, m=300, heads=heads)]
     results = []
     for need_weights in (True, False):
@@ -304,8 +306,9 @@ def test_long_examples_that_are_cut_to_their_length_give_the_same(lens, heads):
         close(without, with_weights, 1e-9)
 
 
-def test_dropout_acts_on_long_examples_too():
-    layer = DotProductAttention(dropout=1.0).train()
+@fused_classes
+def test_dropout_acts_on_long_examples_too(name):
+    layer = layer_of(name, dropout=1.0).train()
     out = layer(*batch(n=256, m=256), [256, 3], need_weights=False)
     assert torch.equal(out, torch.zeros_like(out))
 

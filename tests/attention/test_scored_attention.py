@@ -1,0 +1,117 @@
+"""What the attention classes of the chapter on more scoring functions promise beside the rest."""
+
+import math
+import re
+
+import pytest
+import torch
+from cases import D, batch, normal
+
+from d2l_attention.torch import (
+    BilinearAttention,
+    CosineAttention,
+    DistanceAttention,
+    ScoredAttention,
+    unit_vectors,
+)
+
+
+def shapes(layer):
+    return {name: tuple(parameter.shape) for name, parameter in layer.named_parameters()}
+
+
+def test_a_class_without_a_score_says_so():
+    with pytest.raises(NotImplementedError):
+        ScoredAttention()(*batch())
+
+
+@pytest.mark.parametrize("layer", [DistanceAttention(), CosineAttention()])
+def test_scores_that_compare_entries_want_queries_and_keys_of_one_size(layer):
+    queries, _, values = batch()
+    message = "queries and keys must have the same size, got queries of size 3 and keys of size 2"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        layer(queries, values, values)
+
+
+def test_a_full_bilinear_form_compares_vectors_of_different_sizes():
+    layer = BilinearAttention(query_size=3, key_size=2)
+    assert shapes(layer) == {"W_q.weight": (2, 3)}
+    layer.W_q.weight.data = torch.tensor([[1.0, 0, 2], [0, -1, 0]])
+    query, keys = torch.tensor([[[1.0, 2, 3]]]), torch.tensor([[[1.0, 0], [0, 1]]])
+    layer(query, keys, keys)
+    want = torch.softmax(torch.tensor([7.0, -2]) / math.sqrt(2), -1)
+    torch.testing.assert_close(layer.attention_weights[0, 0], want)
+
+
+def test_a_full_bilinear_form_takes_the_size_of_the_queries_from_the_first_call():
+    layer = BilinearAttention(key_size=2)
+    layer(torch.ones(1, 1, 5), torch.ones(1, 4, 2), torch.ones(1, 4, 2))
+    assert shapes(layer) == {"W_q.weight": (2, 5)}
+
+
+def test_a_bilinear_form_of_low_rank_has_two_matrices():
+    assert shapes(BilinearAttention(4, query_size=3, key_size=2)) == {
+        "W_q.weight": (4, 3),
+        "W_k.weight": (4, 2),
+    }
+
+
+def test_a_bilinear_form_needs_a_rank_or_the_size_of_the_keys():
+    for sizes in ({}, {"query_size": 3}):
+        with pytest.raises(ValueError, match="give a rank, or key_size for a full matrix"):
+            BilinearAttention(**sizes)
+
+
+@pytest.mark.parametrize("rank", [None, 4])
+def test_bilinear_attention_names_the_tensor_of_another_size(rank):
+    layer = BilinearAttention(rank, query_size=3, key_size=2)
+    queries, keys = torch.ones(1, 1, 3), torch.ones(1, 4, 2)
+    layer(queries, keys, keys)
+    message = "queries must have size 3, got (1, 4, 2)"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        layer(keys, keys, keys)
+    message = "keys must have size 2" if rank else "queries of size 2 and keys of size 3"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        layer(queries, queries, queries)
+
+
+@pytest.mark.parametrize("temperature", [0, -1, math.nan])
+def test_a_temperature_is_positive(temperature):
+    with pytest.raises(ValueError, match=f"temperature must be positive, got {temperature}"):
+        CosineAttention(temperature=temperature)
+
+
+def test_a_temperature_is_learned_where_it_may_be():
+    layer = CosineAttention()
+    assert layer.temperature.item() == pytest.approx(0.1)
+    layer(*batch(dtype=torch.float32))[0, 0, 0].backward()
+    assert layer.log_temperature.grad != 0
+    fixed = CosineAttention(temperature=2, learnable=False)
+    assert fixed.temperature.item() == pytest.approx(2)
+    assert not fixed.log_temperature.requires_grad
+    assert shapes(fixed) == {"log_temperature": ()}
+
+
+def test_unit_vectors_keep_the_direction_and_have_length_1_or_0():
+    x = torch.tensor([[3.0, 4.0], [0, 0], [-0.5, 0]])
+    want = torch.tensor([[0.6, 0.8], [0, 0], [-1, 0]])
+    torch.testing.assert_close(unit_vectors(x), want)
+    torch.testing.assert_close(unit_vectors(x[:, None]), want[:, None])
+
+
+def test_the_gradient_at_a_zero_vector_is_finite():
+    x = torch.tensor([[3.0, 4.0], [0, 0]], requires_grad=True)
+    unit_vectors(x).sum().backward()
+    torch.testing.assert_close(x.grad, torch.tensor([[0.032, -0.024], [1, 1]]))
+
+
+def test_a_zero_vector_has_cosine_0_with_every_vector():
+    layer = CosineAttention(temperature=0.5)
+    queries, keys = normal(1, 2, D), normal(1, 3, D)
+    queries[0, 0] = keys[0, 1] = 0
+    layer(queries, keys, keys)
+    weights = layer.attention_weights[0]
+    torch.testing.assert_close(weights[0], torch.full((3,), 1 / 3).double())
+    cosines = torch.cosine_similarity(queries[0, 1], keys[0], dim=-1)
+    assert cosines[1] == 0
+    torch.testing.assert_close(weights[1], torch.softmax(cosines / 0.5, -1))
