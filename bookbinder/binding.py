@@ -1,5 +1,6 @@
 """Bind the written book: the module first, then the notebooks, each compared with its source."""
 
+import contextlib
 import subprocess
 import sys
 import tempfile
@@ -76,7 +77,7 @@ def bind_notebook(book: Book, edition: Edition, chapter: Chapter) -> None:
     with tqdm(total=cells, desc=chapter.name, unit="cell", leave=False, disable=None) as bar:
         executed = execute(chapter, path.parent, book.seconds_per_cell, lambda _: bar.update())
     notebook = published(chapter, executed)
-    if path.exists():
+    with contextlib.suppress(BookError):  # an old one that is missing or broken has nothing to keep
         keep_old_ignored(notebook, read_notebook(path))
     changed = write_whole(path, as_text(notebook))
     if cover := cover_picture(notebook):

@@ -84,6 +84,7 @@ def read_book(root: Path) -> Book:
         raise BookError(f"{FILE}: seconds_per_cell must be positive, got {book.seconds_per_cell}")
     if not book.editions:
         raise BookError(f"{FILE}: editions must list at least one edition")
+    check_places(book)
     check_chapters(book)
     return book
 
@@ -112,6 +113,17 @@ def check_keys(table: dict, expected: dict[str, type], where: str) -> None:
             raise BookError(f"{where}: missing key {key!r}")
         if not isinstance(table[key], kind) or isinstance(table[key], bool):
             raise BookError(f"{where}: {key} must be of type {kind.__name__}, got {table[key]!r}")
+
+
+def check_places(book: Book) -> None:
+    """Raise BookError where a path leads out of the book, or two editions write to one place."""
+    folders = [edition.notebooks for edition in book.editions]
+    for path in [book.source, *folders, *(edition.module for edition in book.editions)]:
+        if not path.resolve().is_relative_to(book.root):
+            raise BookError(f"{FILE}: {path} is outside the folder of the book")
+    for folder in folders:
+        if folders.count(folder) > 1:
+            raise BookError(f"{FILE}: two editions write to {book.named(folder)}")
 
 
 def check_chapters(book: Book) -> None:

@@ -194,6 +194,17 @@ def test_binding_worksheets_again_changes_no_byte(sheets, monkeypatch):
     assert path.read_bytes() == before
 
 
+def test_no_worksheet_is_written_where_one_cannot_be(sheets, tmp_path, monkeypatch, capsys):
+    for name in ("book.toml", "book/00_first.md", "notebooks/pytorch/00_first.ipynb"):
+        write_files(tmp_path, {name: (sheets / name).read_text()})
+    toml = (tmp_path / "book.toml").read_text().replace('"00_first"', '"00_first", "01_next"')
+    write_files(tmp_path, {"book.toml": toml, "book/01_next.md": "# 1. Next\n"})
+    monkeypatch.chdir(tmp_path)
+    assert main(["worksheets"]) == 1
+    assert "01_next.ipynb is missing" in capsys.readouterr().err
+    assert not (tmp_path / "_build").exists()
+
+
 def test_worksheets_are_made_of_notebooks_that_match_the_book(tiny, capsys):
     assert main(["worksheets"]) == 1
     assert "00_first.ipynb is missing; run `make notebooks` first" in capsys.readouterr().err
