@@ -8,13 +8,18 @@ from bookbinder.errors import BookError
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+FLAGS += ["--disable-component-update", "--disable-sync"]
+
+
+def chromium_path() -> str | None:
+    """Return where this machine has Chromium or Chrome, if it does."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 @contextmanager
 def chromium() -> Iterator:
     """Start Chromium; raise BookError where it or the package that drives it is missing."""
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
+    if (path := chromium_path()) is None:
         raise BookError("there is no Chromium on this machine; install it to print the book")
     try:
         from playwright.sync_api import sync_playwright
