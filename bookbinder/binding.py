@@ -7,6 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from nbformat import NotebookNode
 from tqdm import tqdm
 
 from bookbinder.bind_facts import note_seconds
@@ -93,7 +94,7 @@ def cover_path(edition: Edition) -> Path:
     return edition.notebooks / "cover.svg"
 
 
-def cover_picture(notebook) -> str | None:
+def cover_picture(notebook: NotebookNode) -> str | None:
     """Return the picture of the cell that is tagged `cover`, for the README."""
     for cell in notebook.cells:
         if "cover" in tags_of(cell):

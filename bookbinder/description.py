@@ -2,6 +2,7 @@
 
 import difflib
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -146,6 +147,7 @@ def check_chapters(book: Book) -> None:
         raise BookError(f"{file}: not listed under chapters in {FILE}")
 
 
-def guess(word: str, known) -> str:
+def guess(word: str, known: Iterable[str]) -> str:
+    """Return " (did you mean ...?)" where a known word is close, else nothing."""
     close = difflib.get_close_matches(str(word), [str(k) for k in known], n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""

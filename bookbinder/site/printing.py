@@ -6,6 +6,7 @@ import re
 import time
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from bookbinder.description import Book, Edition
@@ -13,6 +14,9 @@ from bookbinder.errors import BookError
 from bookbinder.site.browser import chromium
 from bookbinder.site.building import site_folder
 from bookbinder.site.settings import NAMES, folder_of
+
+if TYPE_CHECKING:
+    import bs4
 
 PAPER = {
     "format": "A4",
@@ -118,7 +122,7 @@ def one_page(title: str, subtitle: str, texts: dict[str, str], prefix: str) -> s
     )
 
 
-def localize(article, name: str, names: set[str], prefix: str) -> None:
+def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str) -> None:
     """Make the links, pictures and anchors of a page those of one long page, in place."""
     for dropped in article.select(DROPPED):
         dropped.decompose()
