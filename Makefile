@@ -13,8 +13,8 @@ help:         ## list the commands
 	@sed -n "s/^\([a-z-]*\):[^#]*## /  \1\t/p" Makefile
 
 lab: setup    ## open the book in JupyterLab, in copies that are yours to change
-	@$(RUN) bookbinder copies $(COPIES)
-	cd $(COPIES) && exec $(RUN) jupyterlab 00_start_here.ipynb $(ARGS)
+	@$(RUN) bookbinder copies "$(COPIES)"
+	cd "$(COPIES)" && exec $(RUN) jupyterlab 00_start_here.ipynb $(ARGS)
 
 test: setup   ## check everything; with DEVICE=cuda, run the notebooks on the GPU
 	$(RUN) ruff format --check .

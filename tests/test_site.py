@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from conftest import ROOT, write_files
+from conftest import ROOT, TINY, write_files
 
 from bookbinder.binding import bind_module, notebook_path, read_edition_chapters
 from bookbinder.chapters import Chapter
@@ -26,17 +26,7 @@ from bookbinder.site.printing import localize
 from bookbinder.site.sources import paired
 
 BOOK = {
-    "book.toml": """
-        title = "Tiny"
-        source = "book"
-        seconds_per_cell = 20
-        chapters = ["00_first", "01_second"]
-        [[editions]]
-        framework = "pytorch"
-        language = "en"
-        notebooks = "notebooks/pytorch"
-        module = "tiny/torch.py"
-    """,
+    "book.toml": TINY["book.toml"],
     "README.md": """
         # Tiny
 

@@ -2,7 +2,7 @@
 
 import nbformat
 import pytest
-from conftest import write_files
+from conftest import TINY, write_files
 from nbclient import NotebookClient
 
 from bookbinder.__main__ import main
@@ -104,17 +104,7 @@ CHAPTER = '''
 def sheets(tmp_path_factory):
     """The students' and the teachers' edition of a chapter, and the executed one."""
     root = tmp_path_factory.mktemp("sheets")
-    book = """
-        title = "Tiny"
-        source = "book"
-        seconds_per_cell = 20
-        chapters = ["00_first"]
-        [[editions]]
-        framework = "pytorch"
-        language = "en"
-        notebooks = "notebooks/pytorch"
-        module = "tiny/torch.py"
-    """
+    book = TINY["book.toml"].replace(', "01_second"', "")
     write_files(root, {"book.toml": book, "book/00_first.md": CHAPTER})
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
