@@ -1,5 +1,6 @@
 """Find and start the browser of the machine, without a network."""
 
+import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ def chromium() -> Iterator:
         from playwright.sync_api import sync_playwright
     except ImportError:
         raise BookError("the package playwright is missing; `make pdf` installs it") from None
+    logging.getLogger("asyncio").disabled = True  # after Ctrl-C it tells of futures, at length
     with sync_playwright() as tool:
         browser = tool.chromium.launch(executable_path=path, args=FLAGS)
         try:
