@@ -5,6 +5,7 @@ import inspect
 import re
 
 from bookbinder.chapters import Chapter
+from bookbinder.prose import jupyter_anchor
 from bookbinder.site.formulas import with_math
 from bookbinder.site.pages import title_of
 
@@ -35,7 +36,7 @@ def functions_page(text: str, module: str, chapters: list[Chapter]) -> str:
         if chapter != shown:
             lines += [f"## {titles.get(chapter, chapter)}", ""]
             shown = chapter
-        derived = f"Derived in [{heading}]({chapter}.ipynb#{heading.replace(' ', '-')})."
+        derived = f"Derived in [{heading}]({chapter}.ipynb#{jupyter_anchor(heading)})."
         lines += [definition(node, derived), ""]
     return "\n".join(lines)
 

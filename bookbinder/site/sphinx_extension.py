@@ -16,11 +16,6 @@ TERM = re.compile(r"[a-z][\w-]*(?: [\w-]+){0,3}")
 UNTOUCHED = (nodes.literal, nodes.literal_block, nodes.reference, nodes.math, nodes.math_block)
 
 
-def jupyter_anchor(title: str) -> str:
-    """Return the anchor that JupyterLab gives a heading; it is an id of the page as well."""
-    return title.strip().replace(" ", "-")
-
-
 def equation_id(number: str) -> str:
     return f"equation-{number.replace('.', '-')}"
 
