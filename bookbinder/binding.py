@@ -48,7 +48,7 @@ def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
 def bind_module(book: Book, edition: Edition, chapters: list[Chapter]) -> None:
     """Write the module, after a Python of its own has imported it."""
     text = module_text(book, edition, chapters)
-    if edition.module.exists() and edition.module.read_text(encoding="utf-8") == text:
+    if read_or_empty(edition.module) == text:
         return
     with tempfile.TemporaryDirectory() as folder:
         trial = Path(folder, "saved_module.py")
@@ -128,4 +128,5 @@ def stale_files(book: Book, edition: Edition) -> list[str]:
 
 
 def read_or_empty(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.exists() else ""
+    """Return the text of a file, to be compared: none where there is no file."""
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""

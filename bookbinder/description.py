@@ -1,6 +1,7 @@
 """Read book.toml, the one description of the book."""
 
 import difflib
+import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 from bookbinder.errors import BookError
 
 FILE = "book.toml"
+CHAPTER = re.compile(r"\d\d_[a-z0-9_]+")
 FRAMEWORKS = ("pytorch", "jax", "tensorflow", "mxnet")
 LANGUAGES = ("en",)
 BOOK_KEYS = {
@@ -134,6 +136,8 @@ def check_chapters(book: Book) -> None:
     for name in book.chapters:
         if not isinstance(name, str):
             raise BookError(f"{FILE}: chapters must be names, got {name!r}")
+        if not CHAPTER.fullmatch(name):
+            raise BookError(f"{FILE}: chapters are named like '04_masked_softmax', got {name!r}")
         if name in seen:
             raise BookError(f"{FILE}: chapter {name!r} is listed twice")
         if name not in written:

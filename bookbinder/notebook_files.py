@@ -85,7 +85,7 @@ def write_whole(path: Path, text: str) -> bool:
     """
     new = path.with_name(f".{path.name}.new")
     try:
-        if path.exists() and path.read_text(encoding="utf-8") == text:
+        if path.exists() and path.read_bytes() == text.encode():
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
         try:

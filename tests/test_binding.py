@@ -127,6 +127,14 @@ def test_a_broken_notebook_is_named_and_bound_anew(bound, capsys):
     assert (bound / FIRST).read_bytes() == before
 
 
+def test_a_module_that_is_no_text_is_stale_and_bound_anew(bound):
+    before = (bound / "tiny/torch.py").read_bytes()
+    (bound / "tiny/torch.py").write_bytes(b"\xff")
+    assert any(line.startswith("tiny/torch.py differs") for line in stale(bound))
+    assert main(["bind", "00_first"]) == 0
+    assert (bound / "tiny/torch.py").read_bytes() == before
+
+
 def test_missing_and_left_over_files_are_named(bound):
     (bound / FIRST).rename(bound / "notebooks/pytorch/05_old.ipynb")
     assert stale(bound) == [

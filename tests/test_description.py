@@ -27,6 +27,7 @@ def test_a_book_is_read_in_the_order_of_its_chapters(tiny):
         ('"01_second"]', '"01_second", "01_second"]', "'01_second' is listed twice"),
         (', "01_second"]', "]", "book/01_second.md: not listed under chapters in book.toml"),
         ('"01_second"]', "7]", "chapters must be names, got 7"),
+        ('"01_second"]', '"second"]', "named like '04_masked_softmax', got 'second'"),
         ('"pytorch"', '"pytroch"', r"unknown framework 'pytroch' \(did you mean 'pytorch'\?\)"),
         ('"en"', '"xx"', "unknown language 'xx'; known: en"),
         ("framework =", "frame =", r"\[\[editions\]\]: unknown key 'frame'"),

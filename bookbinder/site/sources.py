@@ -62,7 +62,7 @@ def pictures(edition: Edition, chapters: list[Chapter]) -> list[Path]:
 
 def pinned(constraints: str) -> dict[str, str]:
     """Return the pinned versions that a reader asks for first."""
-    pins = dict(line.split("==") for line in constraints.splitlines() if "==" in line)
+    pins = dict(line.partition("==")[::2] for line in constraints.splitlines() if "==" in line)
     return {name: pins[name] for name in SHOWN_PINS if name in pins}
 
 
