@@ -109,6 +109,16 @@ def test_every_check_has_a_solution_that_passes_it(edition):
         assert solved == asked, page.name
 
 
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # matplotlib
+def test_the_example_of_the_readme_runs(tmp_path, monkeypatch):
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(example, names)
+    assert names["output"].shape == (2, 1, 4)
+    assert (tmp_path / "weights.svg").read_text().count("<svg") == 1
+
+
 def test_the_readme_lists_every_chapter_with_its_title_and_minutes():
     rows = re.findall(
         r"^\| \[(.*)\]\((.*)\) \|.*\| (\d+) \|$", (ROOT / "README.md").read_text(), re.MULTILINE

@@ -38,9 +38,6 @@ class Explorer:
     def __repr__(self) -> str:
         return self.text
 
-    def _repr_html_(self) -> str:
-        return self.html
-
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         return {"text/html": self.html, "text/plain": self.text}
 
