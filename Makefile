@@ -13,8 +13,8 @@ help:         ## list the commands
 	@sed -n "s/^\([a-z-]*\):[^#]*## /  \1\t/p" Makefile
 
 lab: setup    ## open the book in JupyterLab, in copies that are yours to change
-	@$(RUN) bookbinder copies $(COPIES)
-	cd $(COPIES) && exec $(RUN) jupyterlab 00_start_here.ipynb $(ARGS)
+	@$(RUN) bookbinder copies "$(COPIES)"
+	cd "$(COPIES)" && exec $(RUN) jupyterlab 00_start_here.ipynb $(ARGS)
 
 test: setup   ## check everything; with DEVICE=cuda, run the notebooks on the GPU
 	$(RUN) ruff format --check .
@@ -33,10 +33,10 @@ site: $(VENV)/site-ready  ## build the book as a site in _build/site/, from the 
 site-open: $(VENV)/site-ready  ## show the site in a browser
 	@$(RUN) bookbinder site-open
 
-test-site: $(VENV)/site-ready  ## look at every page of the site in Chromium
+test-site: site  ## build the site and look at every page of it in Chromium
 	$(PYTEST) site_tests
 
-pdf: $(VENV)/site-ready  ## print the site as one PDF in _build/, with Chromium
+pdf: site      ## print the whole book as one PDF in _build/, with Chromium
 	@$(RUN) bookbinder pdf
 
 setup: $(VENV)/ready  ## set up .venv with the pinned packages

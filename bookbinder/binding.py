@@ -1,11 +1,13 @@
 """Bind the written book: the module first, then the notebooks, each compared with its source."""
 
+import contextlib
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from nbformat import NotebookNode
 from tqdm import tqdm
 
 from bookbinder.bind_facts import note_seconds
@@ -46,7 +48,7 @@ def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
 def bind_module(book: Book, edition: Edition, chapters: list[Chapter]) -> None:
     """Write the module, after a Python of its own has imported it."""
     text = module_text(book, edition, chapters)
-    if edition.module.exists() and edition.module.read_text(encoding="utf-8") == text:
+    if read_or_empty(edition.module) == text:
         return
     with tempfile.TemporaryDirectory() as folder:
         trial = Path(folder, "saved_module.py")
@@ -76,7 +78,7 @@ def bind_notebook(book: Book, edition: Edition, chapter: Chapter) -> None:
     with tqdm(total=cells, desc=chapter.name, unit="cell", leave=False, disable=None) as bar:
         executed = execute(chapter, path.parent, book.seconds_per_cell, lambda _: bar.update())
     notebook = published(chapter, executed)
-    if path.exists():
+    with contextlib.suppress(BookError):  # an old one that is missing or broken has nothing to keep
         keep_old_ignored(notebook, read_notebook(path))
     changed = write_whole(path, as_text(notebook))
     if cover := cover_picture(notebook):
@@ -92,7 +94,7 @@ def cover_path(edition: Edition) -> Path:
     return edition.notebooks / "cover.svg"
 
 
-def cover_picture(notebook) -> str | None:
+def cover_picture(notebook: NotebookNode) -> str | None:
     """Return the picture of the cell that is tagged `cover`, for the README."""
     for cell in notebook.cells:
         if "cover" in tags_of(cell):
@@ -126,4 +128,5 @@ def stale_files(book: Book, edition: Edition) -> list[str]:
 
 
 def read_or_empty(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.exists() else ""
+    """Return the text of a file, to be compared: none where there is no file."""
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""

@@ -35,6 +35,8 @@ def read_chapter(path: Path, file: str, framework: str) -> Chapter:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BookError(f"{file}: cannot be read: {error}") from None
+    if not text.strip():
+        raise BookError(f"{file}: is empty")
     notebook = jupytext.reads(text, fmt="md")
     chapter = Chapter(path.stem, file, notebook, cell_lines(text, notebook))
     check_tags(chapter)

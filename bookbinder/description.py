@@ -1,13 +1,16 @@
 """Read book.toml, the one description of the book."""
 
 import difflib
+import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from bookbinder.errors import BookError
 
 FILE = "book.toml"
+CHAPTER = re.compile(r"\d\d_[a-z0-9_]+")
 FRAMEWORKS = ("pytorch", "jax", "tensorflow", "mxnet")
 LANGUAGES = ("en",)
 BOOK_KEYS = {
@@ -84,6 +87,7 @@ def read_book(root: Path) -> Book:
         raise BookError(f"{FILE}: seconds_per_cell must be positive, got {book.seconds_per_cell}")
     if not book.editions:
         raise BookError(f"{FILE}: editions must list at least one edition")
+    check_places(book)
     check_chapters(book)
     return book
 
@@ -114,6 +118,17 @@ def check_keys(table: dict, expected: dict[str, type], where: str) -> None:
             raise BookError(f"{where}: {key} must be of type {kind.__name__}, got {table[key]!r}")
 
 
+def check_places(book: Book) -> None:
+    """Raise BookError where a path leads out of the book, or two editions write to one place."""
+    folders = [edition.notebooks for edition in book.editions]
+    for path in [book.source, *folders, *(edition.module for edition in book.editions)]:
+        if not path.resolve().is_relative_to(book.root):
+            raise BookError(f"{FILE}: {path} is outside the folder of the book")
+    for folder in folders:
+        if folders.count(folder) > 1:
+            raise BookError(f"{FILE}: two editions write to {book.named(folder)}")
+
+
 def check_chapters(book: Book) -> None:
     """Raise BookError unless book.toml lists just the files in the source folder."""
     written = {path.stem for path in book.source.glob("*.md")}
@@ -121,6 +136,8 @@ def check_chapters(book: Book) -> None:
     for name in book.chapters:
         if not isinstance(name, str):
             raise BookError(f"{FILE}: chapters must be names, got {name!r}")
+        if not CHAPTER.fullmatch(name):
+            raise BookError(f"{FILE}: chapters are named like '04_masked_softmax', got {name!r}")
         if name in seen:
             raise BookError(f"{FILE}: chapter {name!r} is listed twice")
         if name not in written:
@@ -134,6 +151,7 @@ def check_chapters(book: Book) -> None:
         raise BookError(f"{file}: not listed under chapters in {FILE}")
 
 
-def guess(word: str, known) -> str:
+def guess(word: str, known: Iterable[str]) -> str:
+    """Return " (did you mean ...?)" where a known word is close, else nothing."""
     close = difflib.get_close_matches(str(word), [str(k) for k in known], n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""

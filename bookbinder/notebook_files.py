@@ -68,7 +68,14 @@ def as_text(notebook: NotebookNode) -> str:
 
 
 def read_notebook(path: Path) -> NotebookNode:
-    return nbformat.read(path, as_version=4)
+    """Return the notebook in `path`; raise BookError where there is none, or a broken one."""
+    try:
+        return nbformat.read(path, as_version=4)
+    except FileNotFoundError:
+        raise BookError(f"{path} is missing; run `{COMMAND}` first") from None
+    except (OSError, ValueError, AttributeError, nbformat.ValidationError) as error:
+        reason = str(error).splitlines()[0]
+        raise BookError(f"{path} is no notebook ({reason}); `{COMMAND}` makes it anew") from None
 
 
 def write_whole(path: Path, text: str) -> bool:
@@ -78,7 +85,7 @@ def write_whole(path: Path, text: str) -> bool:
     """
     new = path.with_name(f".{path.name}.new")
     try:
-        if path.exists() and path.read_text(encoding="utf-8") == text:
+        if path.exists() and path.read_bytes() == text.encode():
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
         try:

@@ -78,13 +78,10 @@ class Page:
                     where = f"{self.chapter.file}:{self.chapter.lines[index] + offset}"
                     yield Line(where, text, index, in_references)
 
-    def anchors(self) -> set[str]:
-        """Return the anchors of the headings, as JupyterLab makes them."""
-        return {
-            line.text.lstrip("#").strip().replace(" ", "-")
-            for line in self.lines()
-            if line.text.startswith("#")
-        }
+    def anchors(self) -> list[str]:
+        """Return the anchors of the headings, in their order."""
+        headings = [line.text.lstrip("#") for line in self.lines() if line.text.startswith("#")]
+        return [jupyter_anchor(heading) for heading in headings]
 
     def equations(self) -> list[str]:
         return TAG.findall(self.text)
@@ -104,6 +101,11 @@ class Page:
         cells = self.chapter.notebook.cells
         code = "\n".join(c.source for c in cells if c.cell_type == "code")
         return [float(n) for n in SHOWN.findall(code.replace("_", ""))]
+
+
+def jupyter_anchor(title: str) -> str:
+    """Return the anchor that JupyterLab gives a heading."""
+    return title.strip().replace(" ", "-")
 
 
 def problems(pages: list[Page], folder: Path) -> list[str]:

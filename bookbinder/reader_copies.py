@@ -14,7 +14,7 @@ from nbformat.sign import NotebookNotary
 
 from bookbinder.description import Book
 from bookbinder.errors import BookError
-from bookbinder.notebook_files import write_whole
+from bookbinder.notebook_files import read_notebook, write_whole
 
 RECORD = ".brought.json"  # file name -> digest of the version that was brought last
 
@@ -26,11 +26,11 @@ def bring_copies(book: Book, folder: Path) -> None:
     version is put under a name of its own, once; nothing of the reader's is overwritten or deleted.
     """
     brought = read_record(folder / RECORD)
+    sources = [book.editions[0].notebooks / f"{name}.ipynb" for name in book.chapters]
+    for source in sources:
+        read_notebook(source)  # nothing is brought where one is missing or broken
     versions = []
-    for name in book.chapters:
-        source = book.editions[0].notebooks / f"{name}.ipynb"
-        if not source.exists():
-            raise BookError(f"{book.named(source)} is missing; run `make notebooks` first")
+    for source in sources:
         text = source.read_text(encoding="utf-8")
         copy = folder / source.name
         if copy.exists() and digest_of(copy) not in (brought.get(copy.name), digest(text)):

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tokenize
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from bookbinder.chapters import Chapter, heading_before
@@ -18,6 +19,8 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 IMPORTS = (ast.Import, ast.ImportFrom)
 LINE_LENGTH = 100
+
+Place = Callable[[int], str]  # line of a cell -> "file:line"
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ def saved_in_cell(source: str, file: str, first_line: int, origin: str) -> Saved
     return Saved(origin, imports, without_marks("\n".join(lines)).strip("\n"), names)
 
 
-def marked_lines(source: str, at) -> list[int]:
+def marked_lines(source: str, at: Place) -> list[int]:
     """Return the lines of `source` that carry the mark as a comment (not inside a string)."""
     lines = []
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
@@ -88,7 +91,7 @@ def marked_lines(source: str, at) -> list[int]:
     return lines
 
 
-def owner(tree: ast.Module, line: int, text: list[str], at) -> ast.stmt:
+def owner(tree: ast.Module, line: int, text: list[str], at: Place) -> ast.stmt:
     """Return the statement that a mark at the end of this line saves."""
     for node in tree.body:
         if line in mark_span(node) and text[line - 1].strip() != MARK:
@@ -122,7 +125,7 @@ def lines_of(node: ast.stmt, text: list[str]) -> list[str]:
     return text[start - 1 : node.end_lineno]
 
 
-def check_statements(wanted: list[ast.stmt], tree: ast.Module, at) -> None:
+def check_statements(wanted: list[ast.stmt], tree: ast.Module, at: Place) -> None:
     for node in wanted:
         if not isinstance(node, DEFINITIONS + ASSIGNMENTS + IMPORTS):
             raise BookError(

@@ -10,6 +10,7 @@ import copy
 import re
 import symtable
 from collections.abc import Iterator
+from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
@@ -33,22 +34,29 @@ def bind_worksheets(book: Book, solutions_only: bool) -> None:
     """Write the students' or the teachers' edition of every chapter of the first edition."""
     edition = book.editions[0]
     folder = book.root / FOLDERS[solutions_only]
+    texts: dict[Path, str] = {}
     for chapter in read_edition_chapters(book, edition):
-        path = notebook_path(edition, chapter.name)
-        if not path.exists():
-            raise BookError(f"{book.named(path)} is missing; run `make notebooks` first")
-        whole = read_notebook(path)
-        whole.cells[0].source = whole.cells[0].source.removeprefix(origin(chapter.file) + "\n")
-        if [c.source for c in whole.cells] != [c.source for c in chapter.notebook.cells]:
-            raise BookError(
-                f"{book.named(path)} differs from {chapter.file}; run `make notebooks` first"
-            )
+        whole = bound(book, notebook_path(edition, chapter.name), chapter)
         made = (teachers if solutions_only else students)(chapter, whole)
-        if made is None:
-            continue
-        made.cells[0].source = f"{origin(chapter.file, COMMAND)}\n{made.cells[0].source}"
-        write_whole(folder / path.name, as_text(made))
-        print(book.named(folder / path.name))
+        if made is not None:
+            made.cells[0].source = f"{origin(chapter.file, COMMAND)}\n{made.cells[0].source}"
+            texts[folder / f"{chapter.name}.ipynb"] = as_text(made)
+    for path, text in texts.items():
+        write_whole(path, text)
+        print(book.named(path))
+
+
+def bound(book: Book, path: Path, chapter: Chapter) -> NotebookNode:
+    """Return the executed notebook of a chapter, without its origin comment."""
+    notebook = read_notebook(path)
+    sources = [cell.source for cell in notebook.cells]
+    sources[:1] = [source.removeprefix(origin(chapter.file) + "\n") for source in sources[:1]]
+    if sources != [cell.source for cell in chapter.notebook.cells]:
+        raise BookError(
+            f"{book.named(path)} differs from {chapter.file}; run `make notebooks` first"
+        )
+    notebook.cells[0].source = sources[0]
+    return notebook
 
 
 def students(chapter: Chapter, executed: NotebookNode) -> NotebookNode:

@@ -6,7 +6,6 @@ that need a browser are skipped, and say so.
 
 import functools
 import os
-import shutil
 import threading
 from dataclasses import dataclass, field
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -14,21 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from bookbinder.site.browser import FLAGS, chromium_path
+
 os.environ.setdefault("D2L_DEVICE", "cpu")
 os.environ["MPLBACKEND"] = "agg"
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "site"
 WAYS = ("file", "server")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no network
-]
+CHROMIUM = chromium_path()
+NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 GATHER = (Path(__file__).parent / "gather.js").read_text(encoding="utf-8")
 
 
@@ -58,7 +51,7 @@ def browser():
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine")
     with tool.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, NO_NETWORK])
         yield chromium
         chromium.close()
 

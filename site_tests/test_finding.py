@@ -52,6 +52,23 @@ def test_solutions_are_folded_and_open_by_keyboard(browser, addresses):
     context.close()
 
 
+def test_the_switch_of_editions_keeps_the_heading(browser, addresses):
+    """With a second edition put into the page: the book has one."""
+    page = "06_scaled_dot_product_attention"
+    here, there = "Ask-many-questions-at-once", "Summary"
+    switch = f"""document.addEventListener("DOMContentLoaded", () => {{
+        document.body.insertAdjacentHTML("beforeend", `
+            <nav class="book-editions" style="position: fixed; top: 0; z-index: 9999">
+            <a href="{page}.html" data-anchors='{{"{here}": "{there}"}}'>JAX</a></nav>`)
+    }})"""
+    context = browser.new_context()
+    context.add_init_script(switch)
+    page = open_page(context, f"{addresses['file']}/{page}.html#{here}")
+    page.get_by_role("link", name="JAX").click()
+    page.wait_for_url(f"**#{there}")
+    context.close()
+
+
 def test_next_leads_through_the_whole_book(browser, addresses):
     context = browser.new_context()
     page = open_page(context, f"{addresses['file']}/00_start_here.html")

@@ -114,6 +114,27 @@ def test_a_stale_file_is_named(bound, file, old, new, message):
     assert any(line.startswith(message) for line in stale(bound))
 
 
+def test_a_broken_notebook_is_named_and_bound_anew(bound, capsys):
+    before = (bound / FIRST).read_bytes()
+    (bound / FIRST).write_text("<<<<<<< HEAD\n{")  # as a merge leaves it
+    for command in (["copies", "mine"], ["worksheets"], ["site"]):
+        assert main(command) == 1
+        (error,) = capsys.readouterr().err.splitlines()
+        assert f"{FIRST} is no notebook" in error
+        assert "`make notebooks` makes it anew" in error
+    assert not (bound / "mine").exists()
+    assert main(["bind", "00_first"]) == 0
+    assert (bound / FIRST).read_bytes() == before
+
+
+def test_a_module_that_is_no_text_is_stale_and_bound_anew(bound):
+    before = (bound / "tiny/torch.py").read_bytes()
+    (bound / "tiny/torch.py").write_bytes(b"\xff")
+    assert any(line.startswith("tiny/torch.py differs") for line in stale(bound))
+    assert main(["bind", "00_first"]) == 0
+    assert (bound / "tiny/torch.py").read_bytes() == before
+
+
 def test_missing_and_left_over_files_are_named(bound):
     (bound / FIRST).rename(bound / "notebooks/pytorch/05_old.ipynb")
     assert stale(bound) == [
@@ -194,6 +215,24 @@ def test_a_full_disk_is_said_in_one_line(tiny):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert path.read_text() == "old"
     assert not list(tiny.glob(".*"))
+
+
+def test_an_error_of_the_system_is_one_line(bound, capsys):
+    in_the_way = bound / "_build/site-source/pytorch-en.warnings"
+    in_the_way.mkdir(parents=True)
+    assert main(["site"]) == 1
+    assert capsys.readouterr().err == f"error: {in_the_way}: Is a directory\n"
+
+
+def test_ctrl_c_while_the_commands_are_loaded_is_one_line(tiny):
+    slow = "raise KeyboardInterrupt  # as Ctrl-C does, in any of the modules that are loaded"
+    write_files(tiny, {"slow/jupytext.py": slow})
+    environment = os.environ | {"PYTHONPATH": f"{tiny / 'slow'}{os.pathsep}{ROOT}"}
+    command = [sys.executable, "-m", "bookbinder", "bind"]
+    done = subprocess.run(command, cwd=tiny, env=environment, capture_output=True, text=True)
+    assert done.returncode == 130
+    assert done.stderr.startswith("interrupted: every file is whole")
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_an_unknown_chapter_is_named(tiny, capsys):

@@ -9,6 +9,7 @@ import pytest
 from conftest import ROOT
 
 from bookbinder.binding import notebook_path, read_edition_chapters, stale_files
+from bookbinder.chapters import tags_of
 from bookbinder.description import read_book
 from bookbinder.execution import cell_message, output_problems
 from bookbinder.notebook_files import read_notebook
@@ -16,6 +17,7 @@ from bookbinder.prose import MINUTES, Page, problems
 from bookbinder.worksheets import students
 
 BOOK = read_book(ROOT)
+CHECKED = re.compile(r'\bcheck\(\s*"(\d+\.\d+)"')
 EDITIONS = [pytest.param(e, id=f"{e.framework}-{e.language}") for e in BOOK.editions]
 
 
@@ -89,8 +91,32 @@ def test_chapters_check_the_exercises_that_are_declared_for_them(edition):
             exercises = importlib.import_module(module.removesuffix(".py").replace("/", "."))
             declared = {exercise.number for exercise in exercises.EXERCISES}
         cells = [c.source for c in page.chapter.notebook.cells if c.cell_type == "code"]
-        checked = set(re.findall(r'check\(\s*"(\d+\.\d+)"', "\n".join(cells)))
+        checked = set(CHECKED.findall("\n".join(cells)))
         assert checked == declared, page.name
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_every_check_has_a_solution_that_passes_it(edition):
+    for page in pages(edition):
+        asked, solved = set(), set()
+        for cell in page.executed.cells:
+            if cell.cell_type == "code":
+                numbers = CHECKED.findall(cell.source)
+                asked |= set(numbers)
+                if "solution" in tags_of(cell):
+                    shown = str([output.get("data") for output in cell.outputs])
+                    solved |= {number for number in numbers if f"{number} passed." in shown}
+        assert solved == asked, page.name
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # matplotlib
+def test_the_example_of_the_readme_runs(tmp_path, monkeypatch):
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(example, names)
+    assert names["output"].shape == (2, 1, 4)
+    assert (tmp_path / "weights.svg").read_text().count("<svg") == 1
 
 
 def test_the_readme_lists_every_chapter_with_its_title_and_minutes():

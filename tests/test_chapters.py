@@ -67,6 +67,12 @@ def test_a_misspelt_tag_is_named(path):
         read_chapter(path, "book/00_x.md", "pytorch")
 
 
+def test_an_empty_chapter_is_named(path):
+    path.write_text("\n")
+    with pytest.raises(BookError, match=r"^book/00_x.md: is empty$"):
+        read_chapter(path, "book/00_x.md", "pytorch")
+
+
 def test_the_heading_above_a_cell_is_found(path):
     chapter = read_chapter(path, "a", "pytorch")
     assert [heading_before(chapter, i) for i in (1, 4)] == ["0. Title", "Next"]

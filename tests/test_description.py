@@ -6,6 +6,8 @@ from conftest import TINY, write_files
 from bookbinder.description import read_book
 from bookbinder.errors import BookError
 
+EDITION = TINY["book.toml"][TINY["book.toml"].index("[[") :]
+
 
 def test_a_book_is_read_in_the_order_of_its_chapters(tiny):
     book = read_book(tiny)
@@ -25,11 +27,15 @@ def test_a_book_is_read_in_the_order_of_its_chapters(tiny):
         ('"01_second"]', '"01_second", "01_second"]', "'01_second' is listed twice"),
         (', "01_second"]', "]", "book/01_second.md: not listed under chapters in book.toml"),
         ('"01_second"]', "7]", "chapters must be names, got 7"),
+        ('"01_second"]', '"second"]', "named like '04_masked_softmax', got 'second'"),
         ('"pytorch"', '"pytroch"', r"unknown framework 'pytroch' \(did you mean 'pytorch'\?\)"),
         ('"en"', '"xx"', "unknown language 'xx'; known: en"),
         ("framework =", "frame =", r"\[\[editions\]\]: unknown key 'frame'"),
         ("[[editions]]", "[editions]", "editions must be of type list"),
         ('title = "Tiny"', 'title = "Tiny', "book.toml: .*line 1"),
+        ('"notebooks/py', '"/notebooks/py', "/notebooks/pytorch is outside the folder of the book"),
+        ('"tiny/', '"../tiny/', r"\.\./tiny/torch\.py is outside the folder of the book"),
+        (EDITION, EDITION * 2, "two editions write to notebooks/pytorch"),
     ],
 )
 def test_a_mistake_in_book_toml_is_named(tiny, old, new, message):

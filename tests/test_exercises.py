@@ -7,6 +7,9 @@ import torch
 from conftest import ROOT
 
 from d2l_attention.practice import audit, check
+from d2l_attention.practice.arrays import in_framework
+from d2l_attention.practice.audit import as_answer
+from d2l_attention.practice.checking import examine
 
 MODULES = sorted((ROOT / "d2l_attention/practice").glob("chapter_*.py"))
 EXERCISES = [
@@ -24,6 +27,43 @@ def test_an_exercise_lets_no_wrong_answer_through(exercise):
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.number)
 def test_an_exercise_expects_four_mistakes_or_more(exercise):
     assert len(exercise.mistakes) >= 4
+
+
+CALLED = pytest.mark.parametrize(
+    "exercise", [e for e in EXERCISES if e.inputs], ids=lambda e: e.number
+)
+
+
+@CALLED
+def test_a_right_function_passes(exercise):
+    assert examine(exercise, as_answer(exercise.reference, "torch"), "torch").passed
+
+
+@CALLED
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda right: right.float() * torch.nan,
+        lambda right: right[None],
+        lambda right: right + 1e-3 * (right.float() + 1),
+        lambda right: right.tolist()[:-1] if right.ndim else [],
+        lambda right: right.no_such_method(),
+    ],
+    ids=["NaN", "an axis too many", "numbers a little off", "one short", "exception"],
+)
+def test_a_right_function_that_is_spoilt_does_not_pass(exercise, spoil):
+    right = as_answer(exercise.reference, "torch")
+    result = examine(exercise, lambda *inputs: spoil(right(*inputs)), "torch")
+    assert not result.passed
+    assert result.mistake
+
+
+@CALLED
+def test_the_right_numbers_for_the_shown_inputs_do_not_pass(exercise):
+    right = as_answer(exercise.reference, "torch")
+    shown = [in_framework(value, "torch") for value in exercise.cases()[0]]
+    result = examine(exercise, lambda *inputs: right(*shown), "torch")
+    assert result.status == "wrong"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: p.stem)
@@ -67,9 +107,20 @@ def entropy(weights):
         ("4.3", lambda weights: entropy(weights).mean(), "wrong shape"),
         ("4.3", lambda weights: entropy(weights)[..., None], "wrong shape"),
         ("4.3", lambda weights: -(weights * torch.log2(weights)).nansum(-1), "bits"),
+        ("7.2", lambda queries, keys: queries, "not every pair"),
+        ("8.4", 119, None),
+        ("8.4", 299, "one matrix only"),
+        ("8.4", 1, "sizes multiplied"),
+        ("8.4", 150, "both of one size"),
+        ("8.4", 118, "different numbers"),
+        ("9.4", 129, None),
+        ("9.4", 97, "without the output"),
+        ("9.4", 257, "one table"),
+        ("9.4", 33, "one input"),
+        ("9.4", 130, "different numbers"),
     ],
 )
-def test_answers_of_students_to_chapter_4(number, answer, mistake):
+def test_answers_of_students(number, answer, mistake):
     result = check(number, answer)
     assert result.passed is (mistake is None)
     assert mistake is None or result.mistake.startswith(mistake)

@@ -153,16 +153,6 @@ def test_a_value_is_compared_as_it_is():
     assert check(SHAPE, None).status == "not attempted"
 
 
-def test_a_call_may_make_a_layer_first():
-    class Doubled(torch.nn.Module):
-        def forward(self, x):
-            return 2 * x
-
-    layer = Exercise("0.3", lambda x: 2 * x, two_inputs, call=lambda made, x: made()(x))
-    assert check(layer, Doubled).passed
-    assert check(layer, torch.nn.Identity).mistake == "a constant factor"
-
-
 def test_a_question_about_the_answer_may_name_a_mistake():
     negative = Mistake(
         "negative", "Shares are positive.", when=lambda got, target, x: got.min() < 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from conftest import ROOT, write_files
+from conftest import ROOT, TINY, write_files
 
 from bookbinder.binding import bind_module, notebook_path, read_edition_chapters
 from bookbinder.chapters import Chapter
@@ -22,20 +22,11 @@ from bookbinder.site.front import facts_page, first_explorer, home_page
 from bookbinder.site.functions import docstring_as_markdown, functions_page
 from bookbinder.site.icons import icon_styles, icons_used
 from bookbinder.site.pages import equations, site_notebook
+from bookbinder.site.printing import localize
 from bookbinder.site.sources import paired
 
 BOOK = {
-    "book.toml": """
-        title = "Tiny"
-        source = "book"
-        seconds_per_cell = 20
-        chapters = ["00_first", "01_second"]
-        [[editions]]
-        framework = "pytorch"
-        language = "en"
-        notebooks = "notebooks/pytorch"
-        module = "tiny/torch.py"
-    """,
+    "book.toml": TINY["book.toml"],
     "README.md": """
         # Tiny
 
@@ -176,11 +167,42 @@ def test_a_docstring_becomes_a_list_of_arguments():
     assert page == "Do it.\n\n**Arguments**\n\n- `a`, `b`: two lines\n- `c`: one"
 
 
+def test_the_short_form_of_a_docstring_becomes_a_list_too():
+    page = docstring_as_markdown(
+        "Do it.\n\n    Args: a (n, m) or\n        (m,); b and c, two.\n    Raises: E if none.\n"
+    )
+    arguments = "**Arguments**\n\n- `a`: $(n, m)$ or $(m,)$\n- `b`, `c`: two"
+    assert page == f"Do it.\n\n{arguments}\n\n**Raises**\n\n- `E`: if none"
+
+
+def test_a_page_for_print_shows_what_folds_and_sliders_hide_on_the_screen():
+    bs4 = pytest.importorskip("bs4", reason="the packages of the site are not installed")
+    article = bs4.BeautifulSoup(
+        """<article><h1 id="top">T<a class="headerlink">#</a></h1>
+        <details class="hide"><summary><p class="collapsed">Show the hint</p>
+        <p class="expanded">Hide the hint</p></summary>Step.</details>
+        <div class="d2l-explorer"><p class="still">Still picture at a = 1. Sliders appear.</p></div>
+        <img loading="lazy" src="_images/a.svg"><a href="01_b.html#end">b</a>
+        <a href="genindex.html">c</a><a href="https://example.org">d</a></article>""",
+        "html.parser",
+    )
+    localize(article, "00_a", {"00_a", "01_b"}, "../site")
+    assert article.h1.get_text() == "T"
+    assert article.h1["id"] == "00_a--top"
+    assert article.details.has_attr("open")
+    assert article.summary.get_text() == "Hint"
+    assert article.select_one(".still").get_text() == "Still picture at a = 1."
+    assert article.img["src"] == "../site/_images/a.svg"
+    assert [a.get("href") for a in article("a")] == ["#01_b--end", None, "https://example.org"]
+
+
 def test_every_public_function_of_the_module_is_on_its_page():
     text = (ROOT / "d2l_attention/torch.py").read_text()
     page = functions_page(text, "d2l_attention.torch", [])
     defined = [line for line in text.splitlines() if line.startswith(("def ", "class "))]
     assert page.count("{py:function}") + page.count("{py:class}") == len(defined) > 10
+    assert "Args:" not in page
+    assert "Raises:" not in page
 
 
 def test_icons_are_found_by_their_whole_name():

@@ -1,8 +1,9 @@
-"""The teacher's page in the README: its tables name the exercises that the chapters have."""
+"""TEACHING.md: its tables name the exercises that the chapters have."""
 
 import importlib
 import re
 
+import pytest
 from conftest import ROOT
 
 from bookbinder.binding import read_edition_chapters
@@ -10,22 +11,21 @@ from bookbinder.description import read_book
 
 BOOK = read_book(ROOT)
 TASK = r"\d+\.\d+"
+TEACHING = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
 
 
-def teaching():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return re.split(r"^## ", text.partition("\n## Teaching from the book\n")[2], flags=re.M)[0]
+CHAPTERS = read_edition_chapters(BOOK, BOOK.editions[0])
 
 
 def rows_of_the_table():
     """Return number and kind of each exercise."""
-    return re.findall(rf"^\| ({TASK}) \| [^|]+ \| ([^|]+) \| \d+ \|", teaching(), re.M)
+    return re.findall(rf"^\| ({TASK}) \| [^|]+ \| ([^|]+) \| \d+ \|", TEACHING, re.M)
 
 
 def exercises_of_the_chapters():
     return [
         number
-        for chapter in read_edition_chapters(BOOK, BOOK.editions[0])
+        for chapter in CHAPTERS
         for cell in chapter.notebook.cells
         if cell.cell_type == "markdown"
         for number in re.findall(rf"^### Exercise ({TASK})\b", cell.source, re.M)
@@ -47,7 +47,33 @@ def test_the_teachers_table_says_check_where_an_exercise_has_one():
 
 def test_the_plan_gives_every_exercise_as_homework_once():
     planned = []
-    for homework in re.findall(r"^\| \d+ \|(?:[^|]*\|){5} ([^|]*) \|$", teaching(), re.M):
+    for homework in re.findall(r"^\| \d+ \|(?:[^|]*\|){5} ([^|]*) \|$", TEACHING, re.M):
         given = re.sub(r"11\.1 to 11\.3", "11.1, 11.2, 11.3", homework)
         planned += re.findall(TASK, given)
     assert sorted(planned) == sorted(exercises_of_the_chapters())
+
+
+def test_the_plan_names_headings_that_the_chapters_have():
+    sessions = re.findall(r"^\| \d+ \| ([\d, ]+) \| (.*)$", TEACHING, re.M)
+    for chapters, plan in sessions:
+        texts = [
+            cell.source
+            for chapter in CHAPTERS
+            if str(int(chapter.name[:2])) in chapters.split(", ")
+            for cell in chapter.notebook.cells
+        ]
+        headings = re.findall(r"^#+ (.*)$", "\n".join(texts), re.M)
+        for named in re.findall(r"\*([^*]+)\*", plan):
+            assert any(heading.startswith(named) for heading in headings), named
+    assert len(sessions) == 10
+
+
+@pytest.mark.parametrize("file", ["README.md", "TEACHING.md"])
+def test_links_and_commands_exist(file):
+    text = (ROOT / file).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
+        assert target.startswith("https://") or (ROOT / target).exists(), target
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    named = re.findall(r"(?:^|`)(?:\w+=\S+ )*make ([a-z-]+)\b", text, re.M)
+    assert named
+    assert set(named) <= set(targets)

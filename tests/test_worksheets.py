@@ -2,7 +2,7 @@
 
 import nbformat
 import pytest
-from conftest import write_files
+from conftest import TINY, write_files
 from nbclient import NotebookClient
 
 from bookbinder.__main__ import main
@@ -104,17 +104,7 @@ CHAPTER = '''
 def sheets(tmp_path_factory):
     """The students' and the teachers' edition of a chapter, and the executed one."""
     root = tmp_path_factory.mktemp("sheets")
-    book = """
-        title = "Tiny"
-        source = "book"
-        seconds_per_cell = 20
-        chapters = ["00_first"]
-        [[editions]]
-        framework = "pytorch"
-        language = "en"
-        notebooks = "notebooks/pytorch"
-        module = "tiny/torch.py"
-    """
+    book = TINY["book.toml"].replace(', "01_second"', "")
     write_files(root, {"book.toml": book, "book/00_first.md": CHAPTER})
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
@@ -192,6 +182,17 @@ def test_binding_worksheets_again_changes_no_byte(sheets, monkeypatch):
     before = path.read_bytes()
     assert main(["worksheets"]) == 0
     assert path.read_bytes() == before
+
+
+def test_no_worksheet_is_written_where_one_cannot_be(sheets, tmp_path, monkeypatch, capsys):
+    for name in ("book.toml", "book/00_first.md", "notebooks/pytorch/00_first.ipynb"):
+        write_files(tmp_path, {name: (sheets / name).read_text()})
+    toml = (tmp_path / "book.toml").read_text().replace('"00_first"', '"00_first", "01_next"')
+    write_files(tmp_path, {"book.toml": toml, "book/01_next.md": "# 1. Next\n"})
+    monkeypatch.chdir(tmp_path)
+    assert main(["worksheets"]) == 1
+    assert "01_next.ipynb is missing" in capsys.readouterr().err
+    assert not (tmp_path / "_build").exists()
 
 
 def test_worksheets_are_made_of_notebooks_that_match_the_book(tiny, capsys):

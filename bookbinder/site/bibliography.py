@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from bookbinder.chapters import Chapter
-from bookbinder.prose import REFERENCE, REFERENCES
+from bookbinder.prose import REFERENCE, Page
 from bookbinder.site.pages import title_of
 
 TITLE = re.compile(r"“(.*?),?”")
@@ -34,16 +34,11 @@ def works(chapters: list[Chapter]) -> list[Work]:
 
 def references(chapter: Chapter) -> list[tuple[str, str]]:
     """Return the number and the text of each entry under the heading References."""
-    listed, inside = [], False
-    for cell in chapter.notebook.cells:
-        if cell.cell_type != "markdown":
-            continue
-        for line in cell.source.splitlines():
-            if line.startswith("#"):
-                inside = line.lstrip("# ") == REFERENCES
-            elif inside and (match := REFERENCE.match(line)):
-                listed.append((match[1], line[match.end() :]))
-    return listed
+    return [
+        (match[1], line.text[match.end() :])
+        for line in Page(chapter, chapter.notebook).lines()
+        if line.in_references and (match := REFERENCE.match(line.text))
+    ]
 
 
 def last_name(quoted: str) -> str:

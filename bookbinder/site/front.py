@@ -5,7 +5,7 @@ import re
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter
-from bookbinder.prose import MINUTES
+from bookbinder.prose import MINUTES, Page
 from bookbinder.site.pages import title_of
 
 QUESTION = re.compile(r"^> \*\*The question\.\*\* (.*(?:\n> .*)*)", re.MULTILINE)
@@ -84,19 +84,14 @@ def first_explorer(notebooks: list[tuple[Chapter, NotebookNode]]) -> tuple[Chapt
     return None
 
 
-def markdown_of(chapter: Chapter) -> str:
-    cells = chapter.notebook.cells
-    return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-
-
 def question(chapter: Chapter) -> str:
     """Return the question that opens the chapter."""
-    match = QUESTION.search(markdown_of(chapter))
+    match = QUESTION.search(Page(chapter, chapter.notebook).text)
     return match[1].replace("\n> ", " ").replace("|", r"\|") if match else ""
 
 
 def minutes(chapter: Chapter) -> int:
-    match = MINUTES.search(markdown_of(chapter))
+    match = MINUTES.search(Page(chapter, chapter.notebook).text)
     return int(match[1]) if match else 0
 
 

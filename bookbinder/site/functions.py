@@ -5,12 +5,15 @@ import inspect
 import re
 
 from bookbinder.chapters import Chapter
+from bookbinder.prose import jupyter_anchor
 from bookbinder.site.formulas import with_math
 from bookbinder.site.pages import title_of
 
 ORIGIN = re.compile(r"^# From \S*?(\w+)\.md, (.*)$")
 SECTION = re.compile(r"^(Args|Returns|Raises|Yields):$")
 SECTION_NAMES = {"Args": "Arguments"}
+SHORT = re.compile(r"^(Args|Raises): (\S.*(?:\n +.*)*)", re.MULTILINE)
+NAMES = re.compile(r"^(\w+(?: and \w+)*),? ")
 ENTRY = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*): (.*)$", re.DOTALL)
 
 
@@ -33,7 +36,7 @@ def functions_page(text: str, module: str, chapters: list[Chapter]) -> str:
         if chapter != shown:
             lines += [f"## {titles.get(chapter, chapter)}", ""]
             shown = chapter
-        derived = f"Derived in [{heading}]({chapter}.ipynb#{heading.replace(' ', '-')})."
+        derived = f"Derived in [{heading}]({chapter}.ipynb#{jupyter_anchor(heading)})."
         lines += [definition(node, derived), ""]
     return "\n".join(lines)
 
@@ -82,7 +85,7 @@ def arguments(node: ast.FunctionDef, drop_self: bool) -> str:
 def docstring_as_markdown(docstring: str) -> str:
     """Return a docstring of Google's form as Markdown, with formulas as TeX."""
     lines, section = [], None
-    for block in paragraphs(inspect.cleandoc(docstring)):
+    for block in paragraphs(SHORT.sub(long_form, inspect.cleandoc(docstring))):
         if match := SECTION.match(block[0]):
             section = match[1]
             lines += ["", f"**{SECTION_NAMES.get(section, section)}**", ""]
@@ -92,6 +95,13 @@ def docstring_as_markdown(docstring: str) -> str:
         else:
             lines += ["", with_math(" ".join(line.strip() for line in block))]
     return "\n".join(lines).strip()
+
+
+def long_form(short: re.Match) -> str:
+    """Return `Args: a, the first; b and c in inches.` with a line for each entry."""
+    entries = " ".join(short[2].split()).rstrip(".").split("; ")
+    lines = [NAMES.sub(lambda n: f"{n[1].replace(' and ', ', ')}: ", e) for e in entries]
+    return "\n".join(["", f"{short[1]}:", *lines])
 
 
 def paragraphs(text: str) -> list[list[str]]:

@@ -6,15 +6,17 @@ import re
 import time
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
-
-from bs4 import BeautifulSoup
 
 from bookbinder.description import Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.site.browser import chromium
 from bookbinder.site.building import site_folder
 from bookbinder.site.settings import NAMES, folder_of
+
+if TYPE_CHECKING:
+    import bs4
 
 PAPER = {
     "format": "A4",
@@ -29,7 +31,7 @@ PAPER = {
 }
 PDF_PAGE = re.compile(rb"/Type\s*/Page\b(?!s)")
 AFTER = ("references",)  # pages that follow the chapters
-DROPPED = ".headerlink, script, style + p.still, .prev-next-footer, .start, .d2l-explorer .still"
+DROPPED = ".headerlink, script, .prev-next-footer, .start"
 ONLY = """wanted => {
   for (const part of document.querySelectorAll(".part"))
     part.hidden = wanted !== null && part.id !== wanted;
@@ -85,6 +87,8 @@ def print_edition(book: Book, edition: Edition, goal: Path) -> int:
 
 def one_page(title: str, subtitle: str, texts: dict[str, str], prefix: str) -> str:
     """Return the whole book as one page; `prefix` leads from it to the folder of the site."""
+    from bs4 import BeautifulSoup  # comes with the packages of the site, which binding does without
+
     first = BeautifulSoup(next(iter(texts.values())), "html.parser")
     head = [
         f'<link rel="stylesheet" href="{prefix}/{link["href"]}">'
@@ -118,12 +122,17 @@ def one_page(title: str, subtitle: str, texts: dict[str, str], prefix: str) -> s
     )
 
 
-def localize(article, name: str, names: set[str], prefix: str) -> None:
+def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str) -> None:
     """Make the links, pictures and anchors of a page those of one long page, in place."""
     for dropped in article.select(DROPPED):
         dropped.decompose()
     for fold in article.select("details"):
         fold["open"] = ""
+    for button in article.select("details.hide > summary"):  # "Show the hint", "Hide the hint"
+        shown = button.select_one(".collapsed").get_text().removeprefix("Show the ")
+        button.string = shown.capitalize()
+    for still in article.select(".d2l-explorer .still"):
+        still.string = still.get_text().partition(" Sliders appear")[0]
     for element in article.select("[id]"):
         element["id"] = f"{name}--{element['id']}"
     for picture in article.select("img[src]"):
@@ -156,5 +165,5 @@ body { display: block; font-size: 10.5pt; }
 .bd-article h1 { font-size: 21pt; }
 .cell_output img { max-height: 200mm; }
 pre { font-size: 8.5pt; white-space: pre-wrap; }
-details > summary { list-style: none; }
+details > summary, div.cell details.hide[open] > summary { list-style: none !important; }
 """

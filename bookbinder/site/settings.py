@@ -65,7 +65,7 @@ def sphinx_settings(book: Book, edition: Edition, equations: dict[str, str], anc
         "myst_dmath_double_inline": True,
         "myst_dmath_allow_labels": False,
         "myst_heading_anchors": 4,
-        "myst_heading_slug_func": "bookbinder.site.sphinx_extension.jupyter_anchor",
+        "myst_heading_slug_func": "bookbinder.prose.jupyter_anchor",
         "mathjax_path": "mathjax/tex-chtml.js",
         "mathjax3_config": {
             "options": {"enableMenu": False},

@@ -62,7 +62,7 @@ def pictures(edition: Edition, chapters: list[Chapter]) -> list[Path]:
 
 def pinned(constraints: str) -> dict[str, str]:
     """Return the pinned versions that a reader asks for first."""
-    pins = dict(line.split("==") for line in constraints.splitlines() if "==" in line)
+    pins = dict(line.partition("==")[::2] for line in constraints.splitlines() if "==" in line)
     return {name: pins[name] for name in SHOWN_PINS if name in pins}
 
 
@@ -74,20 +74,11 @@ def anchors(book: Book, edition: Edition, pages: list[Page]) -> dict[str, dict]:
     for other in book.editions:
         if other == edition:
             continue
-        theirs = {c.name: headings(c) for c in read_edition_chapters(book, other)}
+        theirs = {c.name: Page(c, c.notebook) for c in read_edition_chapters(book, other)}
         found[folder_of(other, book.editions)] = {
-            page.name: paired(headings(page.chapter), theirs[page.name]) for page in pages
+            page.name: paired(page.anchors(), theirs[page.name].anchors()) for page in pages
         }
     return found
-
-
-def headings(chapter: Chapter) -> list[str]:
-    lines = Page(chapter, chapter.notebook).lines()
-    return [
-        line.text.lstrip("#").strip().replace(" ", "-")
-        for line in lines
-        if line.text.startswith("#")
-    ]
 
 
 def paired(here: list[str], there: list[str]) -> dict[str, str]:

@@ -1,9 +1,11 @@
 """What the pages need beyond Sphinx: numbered equations, boxes, index terms, header tools."""
 
 import re
+from collections.abc import Iterator
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
@@ -12,11 +14,6 @@ from bookbinder.prose import EQUATION, TAG
 BOXES = {"The question.": "question", "Note.": "note"}
 TERM = re.compile(r"[a-z][\w-]*(?: [\w-]+){0,3}")
 UNTOUCHED = (nodes.literal, nodes.literal_block, nodes.reference, nodes.math, nodes.math_block)
-
-
-def jupyter_anchor(title: str) -> str:
-    """Return the anchor that JupyterLab gives a heading; it is an id of the page as well."""
-    return title.strip().replace(" ", "-")
 
 
 def equation_id(number: str) -> str:
@@ -107,12 +104,14 @@ class EquationLinks(SphinxPostTransform):
         return f"{page}#{equation_id(number)}"
 
 
-def ancestors(node: nodes.Node):
+def ancestors(node: nodes.Node) -> Iterator[nodes.Node]:
     while (node := node.parent) is not None:
         yield node
 
 
-def header_tools(app, pagename, templatename, context, doctree) -> None:
+def header_tools(
+    app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None
+) -> None:
     """Tell the header which notebook belongs to a page, and where the page is in other editions."""
     chapters = set(app.config.book_chapters)
     if pagename in chapters:
@@ -134,7 +133,7 @@ def header_tools(app, pagename, templatename, context, doctree) -> None:
     ]
 
 
-def setup(app) -> dict:
+def setup(app: Sphinx) -> dict:
     for name, default in (
         ("book_equations", {}),
         ("book_chapters", []),

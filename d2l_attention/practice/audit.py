@@ -42,12 +42,11 @@ def audit(exercise: Exercise, framework: str | None = None) -> list[str]:
     found += [
         "a target holds one number many times" for t in right if t.size > 1 and np.ptp(t) == 0
     ]
-    if exercise.call is None:
-        for name, function in {"": exercise.reference, **wrong}.items():
-            answer = as_answer(function, framework) if callable(function) else function
-            result = examine(exercise, answer, framework)
-            if (result.mistake or "") != name:
-                found.append(f"{name or 'the reference'!r} is taken for {result.mistake!r}")
+    for name, function in {"": exercise.reference, **wrong}.items():
+        answer = as_answer(function, framework) if callable(function) else function
+        result = examine(exercise, answer, framework)
+        if (result.mistake or "") != name:
+            found.append(f"{name or 'the reference'!r} is taken for {result.mistake!r}")
     return found
 
 

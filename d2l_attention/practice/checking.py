@@ -99,7 +99,7 @@ def examine(exercise: Exercise, answer: object, framework: str) -> Result:
     for inputs in exercise.cases():
         given = [in_framework(x, framework) for x in inputs]
         try:
-            returned = exercise.call(answer, *given) if exercise.call else called(answer, given)
+            returned = called(answer, given)
         except (Exception, SystemExit) as error:
             if isinstance(error, NotImplementedError) and not trials and raised_by_them(error):
                 return missing
@@ -133,13 +133,12 @@ def wrong_call(exercise: Exercise, answer: object) -> str | None:
     wanted = ", ".join(inspect.signature(exercise.reference).parameters)
     if not callable(answer):
         return f"The answer is to be a function of ({wanted}), not of type {kind_name(answer)}."
-    if exercise.call is None:
-        with contextlib.suppress(ValueError):  # some built-in functions do not say
-            signature = inspect.signature(answer)
-            try:
-                signature.bind(*exercise.cases()[0])
-            except TypeError:
-                return f"Your function takes {signature}, and the task calls it with ({wanted})."
+    with contextlib.suppress(ValueError):  # some built-in functions do not say
+        signature = inspect.signature(answer)
+        try:
+            signature.bind(*exercise.cases()[0])
+        except TypeError:
+            return f"Your function takes {signature}, and the task calls it with ({wanted})."
     return None
 
 

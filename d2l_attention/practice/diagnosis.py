@@ -26,6 +26,9 @@ class Trial:
         return same(self.answer, self.target, tolerance)
 
 
+Look = Callable[[list[Trial], Trial, float], str | None]  # what to say, if there is this mistake
+
+
 def same(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
     return a.shape == b.shape and np.allclose(a, b, tolerance, tolerance, equal_nan=True)
 
@@ -61,13 +64,16 @@ def expected(function: object, trial: Trial) -> np.ndarray:
     return as_array(function(*map(copied, trial.inputs)))
 
 
-def found(kinds: dict[str, Callable], trials, trial, tolerance) -> Iterator[tuple[str, str]]:
+def found(
+    kinds: dict[str, Look], trials: list[Trial], trial: Trial, tolerance: float
+) -> Iterator[tuple[str, str]]:
+    """Yield name and message of each kind of mistake that is there; `trial` is the first wrong."""
     for name, look in kinds.items():
         if message := look(trials, trial, tolerance):
             yield name, message
 
 
-def in_place(trials, trial, tolerance):
+def in_place(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     if any(t.changed for t in trials):
         names = " and ".join(next(t.changed for t in trials if t.changed))
         return (
@@ -76,7 +82,7 @@ def in_place(trials, trial, tolerance):
         )
 
 
-def wrong_kind(trials, trial, tolerance):
+def wrong_kind(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     kind = kind_of(trial.answer_dtype)
     if trial.inputs and trial.target_kind != kind and trial.target.ndim:
         return f"The answer must be {trial.target_kind}, and yours is {trial.answer_dtype}."
@@ -87,12 +93,12 @@ def wrong_kind(trials, trial, tolerance):
         )
 
 
-def a_list(trials, trial, tolerance):
+def a_list(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     if trial.is_list and trial.target.ndim:
         return "The numbers are right, but in a list: return an array, which has a shape."
 
 
-def wrong_shape(trials, trial, tolerance):
+def wrong_shape(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     answer, target = trial.answer, trial.target
     if answer.shape == target.shape:
         return None
@@ -111,7 +117,7 @@ def wrong_shape(trials, trial, tolerance):
     return text
 
 
-def not_finite(trials, trial, tolerance):
+def not_finite(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     if not (~np.isfinite(trial.answer) & np.isfinite(trial.target)).any():
         return None
     what = "NaN" if np.isnan(trial.answer).any() else "infinite"
@@ -121,7 +127,7 @@ def not_finite(trials, trial, tolerance):
     )
 
 
-def hard_coded(trials, trial, tolerance):
+def hard_coded(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     first = trials[0]
     repeated = all(same(t.answer, first.answer, tolerance) for t in trials[1:])
     if len(trials) > 1 and repeated and np.isfinite(first.answer).all():
@@ -134,7 +140,7 @@ def hard_coded(trials, trial, tolerance):
         )
 
 
-def not_normalized(trials, trial, tolerance):
+def not_normalized(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     if trial.target.ndim < 1 or trial.target.size < 2:
         return None
     wanted, got = trial.target.sum(-1), trial.answer.sum(-1)
@@ -155,7 +161,7 @@ def set_text(values: np.ndarray) -> str:
     return ", ".join(texts[:4]) + (", ..." if len(texts) > 4 else "")
 
 
-def a_factor(trials, trial, tolerance):
+def a_factor(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     there = np.abs(trial.target) > 1e-3
     if there.sum() < 2:
         return None
@@ -167,13 +173,13 @@ def a_factor(trials, trial, tolerance):
         )
 
 
-def an_offset(trials, trial, tolerance):
+def an_offset(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     offset = float(np.median(trial.answer - trial.target))
     if trial.target.size > 1 and same(trial.answer, trial.target + offset, tolerance):
         return f"All numbers differ from the right ones by the same {offset:.4g}."
 
 
-def another_order(trials, trial, tolerance):
+def another_order(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     if trial.target.size > 1 and same(
         np.sort(trial.answer, None), np.sort(trial.target, None), tolerance
     ):
@@ -183,7 +189,7 @@ def another_order(trials, trial, tolerance):
         )
 
 
-def some_differ(trials, trial, tolerance):
+def some_differ(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     off = ~np.isclose(trial.answer, trial.target, tolerance, tolerance, equal_nan=True)
     at = tuple(int(i) for i in np.argwhere(off)[0])
     where = f" at {list(at)}" if at else ""
@@ -197,12 +203,12 @@ def short(value: float) -> str:
     return f"{value:.4f}" if value % 1 else f"{value:.0f}"
 
 
-WHEN_RIGHT = {
+WHEN_RIGHT: dict[str, Look] = {
     "argument changed in place": in_place,
     "a list": a_list,
     "wrong data type": wrong_kind,
 }
-WHEN_WRONG = {
+WHEN_WRONG: dict[str, Look] = {
     "hard-coded": hard_coded,
     "wrong shape": wrong_shape,
     "not a finite number": not_finite,

@@ -42,8 +42,6 @@ class Exercise:
             shown, the others are hidden. Take odd sizes, n != m, and values that all differ.
         mistakes: Looked at in this order.
         hints: One step each; the last one nearly gives the answer away.
-        call: How an answer is called, where it is more than `answer(*inputs)`: a class to be made
-            first, a gradient to be taken, a seed to be set.
         tolerance: Largest difference, absolute and relative, that counts as equal.
         keeps_dtype: Whether the answer must have the data type of the first floating-point input.
         square: Whether inputs may have equal sizes, as in self-attention.
@@ -54,7 +52,6 @@ class Exercise:
     inputs: Callable[[np.random.Generator], Iterable[tuple]] | None = None
     mistakes: tuple[Mistake, ...] = ()
     hints: tuple[str, ...] = ()
-    call: Callable | None = field(default=None, kw_only=True)
     tolerance: float = field(default=1e-4, kw_only=True)
     keeps_dtype: bool = field(default=False, kw_only=True)
     square: bool = field(default=False, kw_only=True)

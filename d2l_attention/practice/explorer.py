@@ -38,9 +38,6 @@ class Explorer:
     def __repr__(self) -> str:
         return self.text
 
-    def _repr_html_(self) -> str:
-        return self.html
-
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         return {"text/html": self.html, "text/plain": self.text}
 
@@ -180,7 +177,18 @@ def digits_of(frames: list[Parts], name: str) -> int:
     return 2 if name in of_axes(frames[0], 2) and across > 6 else drawing.DIGITS
 
 
-def draw(frames, first, caption, rows, columns, scale, x, points, axis_labels, limits) -> str:
+def draw(
+    frames: list[Parts],
+    first: int,
+    caption: str,
+    rows: Sequence[str] | None,
+    columns: Sequence[str] | None,
+    scale: tuple[float, float],
+    x: object,
+    points: tuple | None,
+    axis_labels: tuple[str, str],
+    limits: tuple[float, float] | None,
+) -> str:
     """Return the first picture: heat maps, then curves, then a table of numbers."""
     parts, html = frames[first], []
     for name in of_axes(parts, 2):
@@ -214,7 +222,7 @@ def draw(frames, first, caption, rows, columns, scale, x, points, axis_labels, l
     return "\n".join(html)
 
 
-def common_limits(frames: list[Parts], names: list[str], dots: tuple | None):
+def common_limits(frames: list[Parts], names: list[str], dots: tuple | None) -> tuple[float, float]:
     """Return the y range of all frames, so that curves move and the axis does not."""
     values = np.concatenate([parts[n] for parts in frames for n in names] + [*(dots or [])[1:]])
     values = values[np.isfinite(values)]
@@ -246,7 +254,9 @@ def number_table(frames: list[Parts], first: int, names: list[str]) -> str:
     return '<table class="d2l-cells"><tbody>\n' + "\n".join(rows) + "</tbody></table>"
 
 
-def compose(picture, question, caption, still, frames, sliders) -> str:
+def compose(
+    picture: str, question: str, caption: str, still: str, frames: list[Parts], sliders: list[list]
+) -> str:
     """Return the HTML of an explorer: a still picture, all frames, and the script that moves it."""
     data = json.dumps([flat(parts) for parts in frames], separators=(",", ":"))
     data = re.sub(r"(?<=[\[,-])Infinity(?=[,\]])", "1e999", data)  # JSON has no infinity

@@ -39,6 +39,8 @@ def main() -> int:
     equivalent = known_equivalents()
     every = list(faults(source, saved_by(source, NOT_ATTENTION)))
     chosen = [f for f in every if options.function in (None, f.function)]
+    if not chosen:
+        sys.exit(f"there is no fault to plant in {options.function!r}: it is not in the module")
     planted = [f for f in chosen if str(f) not in equivalent]
     print(f"{len(planted)} faults planted, {len(chosen) - len(planted)} equivalent ones left out")
     if stale := equivalent - {str(f) for f in every}:

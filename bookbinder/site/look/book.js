@@ -4,10 +4,11 @@
   if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined")
     DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
   const above = () => {
+    // The heading that a link has led to stands below the header, in the upper third.
     let last = "";
     for (const section of document.querySelectorAll("article section")) {
       const heading = section.querySelector("h1, h2, h3, h4");
-      if (heading && heading.getBoundingClientRect().top < 120) last = heading;
+      if (heading && heading.getBoundingClientRect().top < innerHeight / 3) last = heading;
     }
     return last ? last.textContent.replace(/#$/, "").trim().replaceAll(" ", "-") : "";
   };

@@ -1,51 +1,25 @@
-"""Explorers as readers meet them: in JupyterLab and on a page, by keyboard and by mouse.
+"""Explorers in JupyterLab and on a page of nothing else, by keyboard and by mouse."""
 
-Needs Chromium and the package playwright; without them, these tests are skipped.
-"""
-
-import os
-import shutil
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
 
-import explorer_examples as examples
 import nbformat
 import pytest
+from conftest import ROOT
 from nbclient import NotebookClient
 from nbformat.sign import NotebookNotary
 
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="the package playwright is not installed"
-)
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-if CHROMIUM is None:
-    pytest.skip("there is no Chromium on this machine", allow_module_level=True)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-quic",
-]
+from tests import explorer_examples as examples
+
 OPTIONS = [
     "--ServerApp.port_retries=0",
     "--IdentityProvider.token=",
     "--LabApp.expose_app_in_browser=True",
 ]
 PAGE = "<!doctype html><meta charset=utf-8><body>{}</body>"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as tool:
-        started = tool.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +30,7 @@ def server(tmp_path_factory):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.path.dirname(__file__))
+        patch.setenv("PYTHONPATH", str(ROOT))
         for name in ("DATA", "CONFIG", "RUNTIME"):
             patch.setenv(f"JUPYTER_{name}_DIR", str(folder / name))
         write_notebooks(folder)
@@ -84,7 +58,7 @@ def server(tmp_path_factory):
 
 
 def write_notebooks(folder):
-    cells = ["import explorer_examples as e\ne.heat_map()", "e.curves()", "e.heat_map()"]
+    cells = ["from tests import explorer_examples as e\ne.heat_map()", "e.curves()", "e.heat_map()"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
     NotebookClient(notebook, kernel_name="python3", timeout=60).execute()
     notary = NotebookNotary()
