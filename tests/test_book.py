@@ -109,7 +109,6 @@ def test_every_check_has_a_solution_that_passes_it(edition):
         assert solved == asked, page.name
 
 
-@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # matplotlib
 def test_the_example_of_the_readme_runs(tmp_path, monkeypatch):
     (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     monkeypatch.chdir(tmp_path)

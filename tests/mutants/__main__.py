@@ -28,7 +28,10 @@ PACKAGE = ROOT / "d2l_attention"
 NOTEBOOKS = ROOT / "notebooks" / "pytorch"
 ATTENTION = ROOT / "tests" / "attention"
 # The tests in the order of their speed.
-TESTS = [ATTENTION / f"test_{name}.py" for name in ("wrong_input", "small_helpers", "kernels", "costs", "scored_attention", "peer_d2l")]
+TESTS = [
+    ATTENTION / f"test_{name}.py"
+    for name in ("wrong_input", "small_helpers", "kernels", "costs", "scored_attention", "peer_d2l")
+]
 # Pictures and the report on the machine: it is the notebooks that compare these.
 NOT_ATTENTION = ("00_start_here", "01_queries_keys_values")
 
