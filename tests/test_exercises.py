@@ -2,6 +2,7 @@
 
 import importlib
 
+import numpy as np
 import pytest
 import torch
 from conftest import ROOT
@@ -56,6 +57,21 @@ def test_a_right_function_that_is_spoilt_does_not_pass(exercise, spoil):
     result = examine(exercise, lambda *inputs: spoil(right(*inputs)), "torch")
     assert not result.passed
     assert result.mistake
+
+
+def gives_floats(exercise):
+    target = np.asarray(exercise.reference(*exercise.cases()[0]))
+    return target.ndim and target.dtype.kind == "f"
+
+
+@pytest.mark.parametrize(
+    "exercise", [e for e in EXERCISES if e.inputs and gives_floats(e)], ids=lambda e: e.number
+)
+def test_a_right_function_in_double_precision_does_not_pass(exercise):
+    right = as_answer(exercise.reference, "torch")
+    result = examine(exercise, lambda *inputs: right(*inputs).double(), "torch")
+    assert result.status == "wrong"
+    assert "the input is float32 and your answer float64" in result.message
 
 
 @CALLED

@@ -27,7 +27,6 @@ SHARES = Exercise(
     two_inputs,
     (Mistake("wrong axis", "Your columns sum to 1.", lambda x: x / x.sum(0)),),
     ("Sum first.", "Then divide."),
-    keeps_dtype=True,
 )
 SHAPE = Exercise("0.2", (2, 1, 4), None, (Mistake("swapped", "Look again.", (2, 4, 1)),))
 RIGHT = row_shares(SHARES.cases()[0][0].astype(float))
@@ -165,7 +164,9 @@ def test_a_question_about_the_answer_may_name_a_mistake():
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_is_compared_in_double(dtype):
     exercise = Exercise("0.5", row_shares, two_inputs, tolerance=1e-2)
-    assert check(exercise, lambda x: shares(x.to(dtype))).passed
+    result = check(exercise, lambda x: shares(x.to(dtype)))
+    assert result.message.startswith("The numbers are right, but the data type changes: the input")
+    assert check(exercise, lambda x: shares(x.to(dtype)).to(x.dtype)).passed
     assert dtype_of(torch.ones(2, dtype=dtype)) == str(dtype).removeprefix("torch.")
     assert as_array([torch.ones(2, dtype=dtype), [1, 2]]).dtype == np.float64
 

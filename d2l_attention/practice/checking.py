@@ -171,7 +171,7 @@ def tried(exercise: Exercise, inputs: tuple, given: list, returned: object) -> T
         target_kind=kind_of(dtype_of(target)),
         answer=as_array(returned),
         answer_dtype=dtype_of(returned),
-        wanted_dtype=floats[0] if floats and exercise.keeps_dtype else None,
+        wanted_dtype=floats[0] if floats and np.asarray(target).dtype.kind == "f" else None,
         changed=tuple(n for n, x, y in zip(names, inputs, given, strict=True) if changed(x, y)),
         is_list=isinstance(returned, list | tuple) and exercise.inputs is not None,
     )

@@ -86,7 +86,7 @@ def wrong_kind(trials: list[Trial], trial: Trial, tolerance: float) -> str | Non
     kind = kind_of(trial.answer_dtype)
     if trial.inputs and trial.target_kind != kind and trial.target.ndim:
         return f"The answer must be {trial.target_kind}, and yours is {trial.answer_dtype}."
-    if trial.wanted_dtype not in (None, trial.answer_dtype):
+    if trial.target.ndim and trial.wanted_dtype not in (None, trial.answer_dtype):
         return (
             f"The numbers are right, but the data type changes: the input is "
             f"{trial.wanted_dtype} and your answer {trial.answer_dtype}."

@@ -43,7 +43,6 @@ class Exercise:
         mistakes: Looked at in this order.
         hints: One step each; the last one nearly gives the answer away.
         tolerance: Largest difference, absolute and relative, that counts as equal.
-        keeps_dtype: Whether the answer must have the data type of the first floating-point input.
         square: Whether inputs may have equal sizes, as in self-attention.
     """
 
@@ -53,7 +52,6 @@ class Exercise:
     mistakes: tuple[Mistake, ...] = ()
     hints: tuple[str, ...] = ()
     tolerance: float = field(default=1e-4, kw_only=True)
-    keeps_dtype: bool = field(default=False, kw_only=True)
     square: bool = field(default=False, kw_only=True)
 
     def cases(self) -> list[tuple]:
