@@ -149,6 +149,18 @@ def test_two_views_of_one_new_tensor_are_counted_once():
     assert max(new for name, new, _ in live.log if "aminmax" in name) == 8
 
 
+def test_a_new_tensor_and_a_view_of_it_from_one_operation_are_counted_once():
+    def with_view():
+        x = torch.ones(6)
+        return x, x[3:]
+
+    live = LiveBytes()
+    results = live.__torch_dispatch__(with_view, types=())
+    assert live.now == 24
+    del results
+    assert live.now == 0
+
+
 def test_the_memory_of_tensors_is_found_in_nested_lists():
     a, b = torch.ones(2), torch.ones(3)
     found = memories([a, (b, [1, "x", None, {"view": a[1:]}])])

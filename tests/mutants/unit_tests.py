@@ -5,6 +5,7 @@ A fork puts the faulty code into the functions that the tests have imported alre
 with the tests that caught the last faults in the same function.
 """
 
+import inspect
 import os
 import signal
 import sys
@@ -88,8 +89,14 @@ def put_code(module: types.ModuleType, source: str) -> None:
             put_function(old, faulty[name])
         elif isinstance(old, type) and old.__module__ == module.__name__:
             for key, method in vars(old).items():
-                if isinstance(method, types.FunctionType):
-                    put_function(method, vars(faulty[name])[key])
+                if isinstance(function := own_function(method), types.FunctionType):
+                    put_function(function, own_function(vars(faulty[name])[key]))
+
+
+def own_function(method: object) -> object:
+    """Return what a property, or a method that torch has wrapped, was written as."""
+    method = method.fget if isinstance(method, property) else method
+    return inspect.unwrap(method) if callable(method) else method
 
 
 def put_function(old: types.FunctionType, new: types.FunctionType) -> None:
