@@ -34,6 +34,7 @@ site-open: $(VENV)/site-ready  ## show the site in a browser
 	@$(RUN) bookbinder site-open
 
 test-site: site  ## build the site and look at every page of it in Chromium
+	$(PYTEST) tests/test_site.py
 	$(PYTEST) site_tests
 
 pdf: site      ## print the whole book as one PDF in _build/, with Chromium
