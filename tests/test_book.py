@@ -1,5 +1,6 @@
 """The book itself: generated files match their source, and its text is right."""
 
+import ast
 import importlib
 import re
 import subprocess
@@ -14,9 +15,11 @@ from bookbinder.description import read_book
 from bookbinder.execution import cell_message, output_problems
 from bookbinder.notebook_files import read_notebook
 from bookbinder.prose import MINUTES, Page, problems
+from bookbinder.saved_cells import saved_in
 from bookbinder.worksheets import students
 
 BOOK = read_book(ROOT)
+MOST_LINES = {ast.FunctionDef: 30, ast.ClassDef: 60}
 CHECKED = re.compile(r'\bcheck\(\s*"(\d+\.\d+)"')
 EDITIONS = [pytest.param(e, id=f"{e.framework}-{e.language}") for e in BOOK.editions]
 
@@ -51,6 +54,19 @@ def test_stored_outputs_are_whole(edition):
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_every_number_link_and_citation_in_prose_resolves(edition):
     found = problems(pages(edition), edition.notebooks)
+    assert not found, listed(found)
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_saved_functions_and_classes_are_short_enough_to_teach(edition):
+    found = [
+        f"{saved.names[node.name]}: {node.name} has {lines} lines"
+        for page in pages(edition)
+        for saved in saved_in(page.chapter)
+        for node in ast.parse(saved.source).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and (lines := node.end_lineno - node.lineno + 1) > MOST_LINES[type(node)]
+    ]
     assert not found, listed(found)
 
 

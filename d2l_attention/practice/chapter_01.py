@@ -3,15 +3,11 @@
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise, Mistake
+from d2l_attention.practice.reference import softmax
 
 
-def softmax(scores, temperature):
-    return softmax_along(-1, scores / temperature)
-
-
-def softmax_along(axis, scores):
-    exponentials = np.exp(scores - scores.max(axis, keepdims=True))
-    return exponentials / exponentials.sum(axis, keepdims=True)
+def softmax_at_temperature(scores, temperature):
+    return softmax(scores / temperature)
 
 
 def overflowing(scores, temperature):
@@ -44,20 +40,20 @@ def covariance(weights, keys):
 
 def weights_and_keys(rng):
     for m, d in ((4, 2), (5, 3), (3, 4)):
-        yield softmax(rng.normal(size=m), 1.0), rng.normal(size=(m, d)) + np.arange(1, d + 1)
+        yield softmax(rng.normal(size=m)), rng.normal(size=(m, d)) + np.arange(1, d + 1)
 
 
 EXERCISES = (
     Exercise(
         "1.3",
-        softmax,
+        softmax_at_temperature,
         far_apart_scores,
         mistakes=(
             Mistake(
                 "softmax over the queries",
                 "Your columns sum to 1, not your rows: take maximum and sum over the keys, "
                 "the last axis.",
-                lambda scores, temperature: softmax_along(-2, scores / temperature),
+                lambda scores, temperature: softmax(scores / temperature, -2),
                 lambda answer, target, scores, temperature: (
                     answer.shape == target.shape and np.allclose(answer.sum(-2), 1)
                 ),
@@ -78,19 +74,19 @@ EXERCISES = (
             Mistake(
                 "no temperature",
                 "Your weights do not depend on the temperature: divide the scores by it.",
-                lambda scores, temperature: softmax(scores, 1.0),
+                lambda scores, temperature: softmax(scores),
             ),
             Mistake(
                 "times the temperature",
                 "You multiply by the temperature. A high temperature is to make weights more "
                 "equal, so divide the scores by it.",
-                lambda scores, temperature: softmax(scores, 1 / temperature),
+                lambda scores, temperature: softmax(scores * temperature),
             ),
             Mistake(
                 "temperature after the exponential",
                 "You divide by the temperature after the exponential, where it is a mere factor: "
                 "the rows do not sum to 1. Divide the scores.",
-                lambda scores, temperature: softmax(scores, 1.0) / temperature,
+                lambda scores, temperature: softmax(scores) / temperature,
             ),
             Mistake(
                 "no exponential",

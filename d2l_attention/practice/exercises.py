@@ -30,6 +30,11 @@ class Mistake:
     when: Callable[..., bool] | None = None
 
 
+def one_of(*values: float) -> Callable[..., bool]:
+    """Return a `when` that says whether the answer is one of these numbers."""
+    return lambda answer, target: answer.ndim == 0 and float(answer) in values
+
+
 @dataclass(frozen=True)
 class Exercise:
     """A task whose answer can be checked.

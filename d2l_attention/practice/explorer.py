@@ -51,7 +51,6 @@ def explore(
     labels: Mapping[str, str] | None = None,
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
-    scale: tuple[float, float] = (0.0, 1.0),
     x: object = None,
     points: tuple | None = None,
     xlabel: str = "",
@@ -63,14 +62,13 @@ def explore(
 
     Args:
         function: Is called with one keyword argument per slider. Returns a matrix (n, m), drawn as
-            a heat map; or a dict of named parts: matrices, curves (1 axis), numbers and words.
-            Every call returns parts of the same names and shapes.
+            a heat map whose colors go from 0 to 1; or a dict of named parts: matrices, curves
+            (1 axis), numbers and words. Every call returns parts of the same names and shapes.
         caption: What is shown; also the alt text of a drawing.
         question: What the reader can find out by moving the sliders.
         start: Slider -> value of the first picture; by default the first value of each.
         labels: Slider -> what readers see; by default its name, with spaces.
         rows, columns: Names of a heat map's rows (queries) and columns (keys).
-        scale: Values of the lightest and the darkest color of heat maps.
         x: What all curves share, (points,); by default 0, 1, 2, ...
         points: Two sequences, x and y of dots drawn under the curves.
         xlabel, ylabel, limits: Axis labels and y range of the curves.
@@ -100,9 +98,7 @@ def explore(
         [(labels or {}).get(name, name.replace("_", " ")), list(choices[name]), at]
         for name, at in zip(sliders, positions, strict=True)
     ]
-    picture = draw(
-        frames, first, caption, rows, columns, scale, x, points, (xlabel, ylabel), limits
-    )
+    picture = draw(frames, first, caption, rows, columns, x, points, (xlabel, ylabel), limits)
     still = ", ".join(f"{name} = {values[at]}" for name, values, at in shown)
     html = compose(picture, question, caption, still, frames, shown)
     if len(html.encode()) > MOST_BYTES:
@@ -183,7 +179,6 @@ def draw(
     caption: str,
     rows: Sequence[str] | None,
     columns: Sequence[str] | None,
-    scale: tuple[float, float],
     x: object,
     points: tuple | None,
     axis_labels: tuple[str, str],
@@ -203,7 +198,6 @@ def draw(
                 rows=rows,
                 columns=columns,
                 digits=digits_of(frames, name),
-                scale=scale,
             )
         )
     if names := of_axes(parts, 1):

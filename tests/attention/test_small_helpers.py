@@ -1,15 +1,12 @@
-"""The small helpers of the module, and the rules that keep its parts short enough to teach."""
+"""The small helpers of the module."""
 
-import ast
 import math
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 import torch
 from cases import normal
 
-import d2l_attention.torch as module
 from d2l_attention.torch import (
     all_finite,
     as_panels,
@@ -20,16 +17,6 @@ from d2l_attention.torch import (
     show_heatmaps,
     try_gpu,
 )
-
-FUNCTION_LINES, CLASS_LINES = 30, 60
-
-
-def test_every_function_and_class_that_is_derived_is_short():
-    drawing = {"show_heatmaps"}
-    for node in ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name not in drawing:
-            most = CLASS_LINES if isinstance(node, ast.ClassDef) else FUNCTION_LINES
-            assert node.end_lineno - node.lineno < most, node.name
 
 
 def test_the_device_can_be_forced(monkeypatch):

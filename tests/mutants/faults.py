@@ -76,9 +76,6 @@ class Planter(ast.NodeTransformer):
         return node
 
     def visit_ClassDef(self, node):
-        return self.visit_body(node)
-
-    def visit_body(self, node):
         node.body = [
             self.visit(part) if isinstance(part, ast.FunctionDef) else part for part in node.body
         ]
