@@ -14,11 +14,13 @@ from bookbinder.chapters import Chapter, heading_before
 from bookbinder.errors import BookError
 
 MARK = "#@save"
+PRIVATE = "#@save private"  # saved, but no public name of the module
 ALMOST = re.compile(r"#+\s*@\s*save\b", re.IGNORECASE)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 IMPORTS = (ast.Import, ast.ImportFrom)
 LINE_LENGTH = 100
+PACKAGE = "d2l_attention"  # what a chapter imports from its hand-written modules is public, too
 
 Place = Callable[[int], str]  # line of a cell -> "file:line"
 
@@ -31,6 +33,7 @@ class Saved:
     imports: list[str]
     source: str  # everything but the imports; may be empty
     names: dict[str, str]  # name -> "file:line" of its definition
+    public: list[str]  # the names that readers are to use
 
 
 def saved_in(chapter: Chapter) -> list[Saved]:
@@ -61,10 +64,12 @@ def saved_in_cell(source: str, file: str, first_line: int, origin: str) -> Saved
     if tree is None:
         return None
     text = source.splitlines()
-    whole = marks[0] == 1 and text[0].strip() == MARK
-    if whole and len(marks) > 1:
-        raise BookError(f"{at(marks[1])}: this {MARK} is not needed: line 1 saves the whole cell")
+    first, *more = marks
+    whole = first == 1 and text[0].strip() == marks[first]
+    if whole and more:
+        raise BookError(f"{at(more[0])}: this {MARK} is not needed: line 1 saves the whole cell")
     wanted = tree.body if whole else [owner(tree, line, text, at) for line in marks]
+    kinds = [marks[first]] * len(wanted) if whole else list(marks.values())
     if not wanted:
         raise BookError(f"{at(1)}: {MARK} saves an empty cell")
     check_statements(wanted, tree, at)
@@ -76,25 +81,33 @@ def saved_in_cell(source: str, file: str, first_line: int, origin: str) -> Saved
     else:
         lines = [line for node in rest for line in ["", "", *lines_of(node, text)]]
     names = {name: at(node.lineno) for node in rest for name in names_of(node)}
-    return Saved(origin, imports, without_marks("\n".join(lines)).strip("\n"), names)
+    public = [
+        name
+        for node, kind in zip(wanted, kinds, strict=True)
+        if kind == MARK
+        for name in names_of(node)
+    ]
+    return Saved(origin, imports, without_marks("\n".join(lines)).strip("\n"), names, public)
 
 
-def marked_lines(source: str, at: Place) -> list[int]:
-    """Return the lines of `source` that carry the mark as a comment (not inside a string)."""
-    lines = []
+def marked_lines(source: str, at: Place) -> dict[int, str]:
+    """Return line -> mark, where `source` carries one as a comment (not inside a string)."""
+    lines = {}
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
-            if token.string.rstrip() == MARK:
-                lines.append(token.start[0])
+            if (mark := token.string.rstrip()) in (MARK, PRIVATE):
+                lines[token.start[0]] = mark
             elif ALMOST.match(token.string):
-                raise BookError(f"{at(token.start[0])}: write {MARK}, got {token.string!r}")
+                raise BookError(
+                    f"{at(token.start[0])}: write {MARK} or {PRIVATE}, got {token.string!r}"
+                )
     return lines
 
 
 def owner(tree: ast.Module, line: int, text: list[str], at: Place) -> ast.stmt:
     """Return the statement that a mark at the end of this line saves."""
     for node in tree.body:
-        if line in mark_span(node) and text[line - 1].strip() != MARK:
+        if line in mark_span(node) and not text[line - 1].strip().startswith(MARK):
             return node
     raise BookError(
         f"{at(line)}: cannot place {MARK}: put it alone on the first line of the cell, or at the "
@@ -137,9 +150,12 @@ def check_statements(wanted: list[ast.stmt], tree: ast.Module, at: Place) -> Non
 
 
 def names_of(node: ast.stmt) -> list[str]:
-    """Return the names that a definition or an assignment binds."""
+    """Return the names that a statement gives the module; imports, only those of this project."""
     if isinstance(node, DEFINITIONS):
         return [node.name]
+    if isinstance(node, IMPORTS):
+        ours = isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{PACKAGE}.")
+        return [alias.asname or alias.name for alias in node.names] if ours else []
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     return [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
 
@@ -147,13 +163,13 @@ def names_of(node: ast.stmt) -> list[str]:
 def without_marks(source: str) -> str:
     """Return the source with its mark comments cut out; marks inside strings stay."""
     lines = source.splitlines()
-    for number in marked_lines(source, str):
-        lines[number - 1] = lines[number - 1].rstrip().removesuffix(MARK).rstrip()
+    for number, mark in marked_lines(source, str).items():
+        lines[number - 1] = lines[number - 1].rstrip().removesuffix(mark).rstrip()
     return "\n".join(lines)
 
 
 def compose_module(saved: list[Saved], header: str) -> str:
-    """Return the text of the module: header, imports, then each block under its origin.
+    """Return the text of the module: header, imports, public names, blocks under their origin.
 
     Raises BookError where two cells save one name, where the result uses a name that is not
     saved, or where it does not compile.
@@ -165,10 +181,15 @@ def compose_module(saved: list[Saved], header: str) -> str:
                 raise BookError(f"{place}: {name!r} is already saved at {places[name]}")
             places[name] = place
     imports = "\n".join(line for block in saved for line in block.imports)
-    blocks = [f"# From {b.origin}\n{b.source}" for b in saved if b.source]
-    text = "\n\n\n".join([f"{header}\n\n{imports}", *blocks]) + "\n"
+    public = ", ".join(f'"{name}"' for block in saved for name in block.public)
+    blocks, above = [], ""
+    for block in (b for b in saved if b.source):
+        origin = f"# From {block.origin}\n" if block.origin != above else ""
+        blocks.append(f"{origin}{block.source}")
+        above = block.origin
+    text = "\n\n\n".join([f"{header}\n\n{imports}\n\n__all__ = [{public}]", *blocks]) + "\n"
     text = ruff(["check", "--fix", "--exit-zero", "--select=I,F401"], text)
-    text = ruff(["format"], text)
+    text = ruff(["format", "--config=format.skip-magic-trailing-comma=true"], text)
     check_names(text)
     compile(text, "<the composed module>", "exec")
     return text

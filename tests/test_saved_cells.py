@@ -124,7 +124,7 @@ def test_imports_are_merged_sorted_and_dropped_when_unused():
 def test_blocks_keep_the_order_of_the_book_and_say_where_they_come_from():
     text = module("def b(): pass  #@save", "def a(): pass  #@save")
     assert text.index("def b") < text.index("def a")
-    assert text.count("# From book/04_x.md, Heading\n") == 2
+    assert text.count("# From book/04_x.md, Heading\n") == 1  # once above a run of blocks
 
 
 def test_docstrings_stay_as_written():
@@ -155,7 +155,7 @@ def test_docstrings_stay_as_written():
         ("#@save\nx = 1\ny = 2  #@save", 12, "line 1 saves the whole cell"),
         ("#@save", 10, "saves an empty cell"),
         ("x = 1; y = 2  #@save", 10, "lines of its own"),
-        ("x = 1  # @save", 10, "write #@save, got '# @save'"),
+        ("x = 1  # @save", 10, "write #@save or #@save private, got '# @save'"),
         ("x = 1\n#@Save\ny = 1", 11, "write #@save"),
     ],
 )
@@ -177,3 +177,29 @@ def test_saved_code_that_needs_an_unsaved_name_names_its_origin():
 
 def test_cells_without_marks_are_left_alone_even_if_they_do_not_parse():
     assert save("%time save = 1") is None
+
+
+def test_public_names_are_listed_and_private_ones_and_imports_are_not():
+    text = module(
+        """
+        #@save
+        import math
+
+        def area(r):
+            return square(r) * math.pi
+        """,
+        """
+        #@save private
+        def square(x):
+            return x * x
+        """,
+        """
+        from d2l_attention.figures import show_heatmaps  #@save
+        COUNT = 3  #@save private
+        def volume(r):  #@save
+            return area(r) * r * 4 / COUNT
+        """,
+    )
+    assert '__all__ = ["area", "show_heatmaps", "volume"]' in text
+    assert "@save" not in text
+    assert "private" not in text

@@ -10,7 +10,7 @@ from cases import normal
 from d2l_attention.torch import (
     all_finite,
     as_panels,
-    clear_padding,
+    zero_padding,
     fused_attention,
     fused_by_example,
     lengths_to_cut,
@@ -34,10 +34,10 @@ def test_a_gpu_is_taken_where_there_is_one(monkeypatch, i, count, want):
 def test_padding_is_cleared_only_where_no_query_looks():
     keep = torch.tensor([[[True, False, False], [False, False, True]]])
     tensor = normal(1, 3, 2)
-    (cleared,) = clear_padding(keep, tensor)
+    (cleared,) = zero_padding(keep, tensor)
     assert cleared[0, 1].tolist() == [0, 0]
     assert torch.equal(cleared[0, [0, 2]], tensor[0, [0, 2]])
-    (same,) = clear_padding(None, tensor)
+    (same,) = zero_padding(None, tensor)
     assert same is tensor
 
 

@@ -1,0 +1,173 @@
+"""How the book's figures look: one style for all, and heat maps on one color scale.
+
+Written by hand, and without a framework: arrays of any kind are read through NumPy.
+"""
+
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+
+from d2l_attention.practice.arrays import without_framework
+
+STYLE = {
+    "axes.prop_cycle": "cycler('color', ['#0072B2', '#D55E00', '#009E73', "
+    "'#CC79A7', '#E69F00', '#56B4E9', '#555555'])",
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#555555",
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "figure.constrained_layout.use": True,
+    "figure.figsize": (5.0, 3.0),
+    "figure.labelsize": 10,
+    "figure.titlesize": 11,
+    "font.size": 10,
+    "grid.color": "#E6E6E6",
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "lines.linewidth": 2.0,
+    "savefig.pad_inches": 0.15,
+    "svg.hashsalt": "d2l_attention",
+    "xtick.color": "#555555",
+    "xtick.labelsize": 9,
+    "ytick.color": "#555555",
+    "ytick.labelsize": 9,
+}
+
+
+def use_svg_display() -> None:
+    """Give all figures the book's look, and show them as SVG in Jupyter.
+
+    The look replaces the reader's own matplotlib settings, and the SVG holds no date, so that the
+    same figure is the same text at every run.
+    """
+    import matplotlib
+
+    matplotlib.rcdefaults()
+    matplotlib.rcParams.update(STYLE)
+    if "ipykernel" in sys.modules:
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+        set_matplotlib_formats("svg", metadata={"Date": None, "Creator": None})
+
+
+def show_heatmaps(
+    matrices,
+    xlabel: str,
+    ylabel: str,
+    titles: Sequence[str] | None = None,
+    figsize: tuple[float, float] | None = None,
+    cmap: str = "Blues",
+    *,
+    xticks: Sequence[str] | None = None,
+    yticks: Sequence[str] | None = None,
+    vmin: float | None = 0.0,
+    vmax: float | None = 1.0,
+):
+    """Draw matrices as heat maps on one color scale; return the figure.
+
+    Args:
+        matrices: Arrays (n, m), (columns, n, m) or (rows, columns, n, m), or lists of such.
+        xlabel, ylabel: What the columns (keys) and the rows (queries) are.
+        titles: One per panel, or one per column.
+        figsize: Width and height in inches; by default as much as needed.
+        cmap: Name of a color map.
+        xticks, yticks: m and n names; by default indices.
+        vmin, vmax: Ends of the color scale; None: the smallest and the largest entry.
+
+    Raises:
+        ValueError: The number of axes, titles or ticks does not fit.
+    """
+    panels = as_panels(matrices)
+    rows, columns, n, m = panels.shape
+    titles = as_labels("titles", titles, columns, rows * columns)
+    ticks = as_labels("xticks", xticks, m), as_labels("yticks", yticks, n)
+    finite = np.nan_to_num(panels)
+    ends = finite.min() if vmin is None else vmin, finite.max() if vmax is None else vmax
+    scale = {"cmap": cmap, "vmin": float(ends[0]), "vmax": float(ends[1])}
+    return draw_panels(panels, (xlabel, ylabel), titles, ticks, figsize, scale)
+
+
+def as_panels(matrices) -> np.ndarray:
+    """Return matrices as panels in rows and columns: (rows, columns, n, m)."""
+    panels = np.asarray(without_framework(matrices), dtype=np.float64)
+    if not 2 <= panels.ndim <= 4 or panels.size == 0:
+        raise ValueError(
+            "matrices must have shape (n, m), (columns, n, m) or (rows, columns, n, m) and at "
+            f"least one cell, got shape {panels.shape}"
+        )
+    panels = panels[(None,) * (4 - panels.ndim)]  # (n, m) -> (1, 1, n, m)
+    return panels.round(6)  # so that all devices give equal colors
+
+
+def as_labels(name: str, labels, *sizes: int) -> list[str] | None:
+    """Return labels as strings, and None as None; check how many there are."""
+    if labels is None:
+        return None
+    labels = [str(label) for label in labels]
+    if len(labels) not in sizes:
+        wanted = " or ".join(str(size) for size in sorted(set(sizes)))
+        raise ValueError(f"{name} must have length {wanted}, got {len(labels)}: {labels}")
+    return labels
+
+
+def draw_panels(panels, names, titles, ticks, figsize, scale):
+    """Draw panels (rows, columns, n, m) and a color bar; return the figure."""
+    from matplotlib import pyplot as plt
+
+    rows, columns = panels.shape[:2]
+    figsize = figsize or figure_size(panels.shape, *ticks)
+    fig, axes = plt.subplots(
+        rows, columns, figsize=figsize, sharex=True, sharey=True, squeeze=False
+    )
+    for i, ax in enumerate(axes.flat):
+        cells = draw_panel(ax, panels[i // columns, i % columns], *ticks, **scale)
+        ax.set_title(titles[i % len(titles)] if titles else "")
+    fig.supxlabel(names[0])
+    fig.supylabel(names[1])
+    bar = fig.colorbar(cells, ax=axes, aspect=6 * figsize[1])
+    bar.solids.set(rasterized=False, edgecolor="face", linewidth=0.4)
+    bar.outline.set(edgecolor="0.8", linewidth=0.6)
+    if "inline" in plt.get_backend():
+        plt.close(fig)  # Jupyter shows the figure that a cell returns
+    return fig
+
+
+def draw_panel(ax, panel: np.ndarray, xticks, yticks, **scale):
+    """Draw one matrix (n, m), row 0 on top, NaN gray; return its cells."""
+    n, m = panel.shape
+    x, y = (np.arange(size + 1) - 0.5 for size in (m, n))
+    lines = {"edgecolors": "0.88", "linewidth": 0.6}
+    if max(n, m) > 24:  # too small for lines; no gaps between cells either
+        lines = {"edgecolors": "face", "linewidth": 0.4}
+    cells = ax.pcolormesh(x, y, panel, **lines, **scale)
+    ax.set(xlim=(-0.5, m - 0.5), ylim=(n - 0.5, -0.5), facecolor="0.65")
+    ax.grid(False)
+    ax.spines[:].set(visible=True, color="0.8", linewidth=0.6)
+    upright = max(map(len, xticks or [""])) > 3
+    ax.tick_params(length=0)
+    ax.tick_params(axis="x", labelrotation=90 if upright else 0)
+    if xticks or m <= 16:
+        ax.set_xticks(range(m), xticks)
+    else:
+        ax.locator_params("x", integer=True)  # as many as there is room for
+    if yticks or n <= 16:
+        ax.set_yticks(range(n), yticks)
+    else:
+        ax.locator_params("y", integer=True)
+    return cells
+
+
+def figure_size(shape, xticks, yticks) -> tuple[float, float]:
+    """Return width and height in inches for panels (rows, columns, n, m).
+
+    Cells measure 0.36 inches, or less where there are many of them.
+    """
+    rows, columns, n, m = shape
+    cell = min(0.36, 5.6 / (columns * m), 5.6 / (rows * n))
+    names_x, names_y = (max(map(len, t or [""])) for t in (xticks, yticks))
+    width = columns * max(0.6, cell * m) + 0.07 * names_y + 1.3
+    height = rows * (max(0.5, cell * n) + 0.25) + 0.07 * names_x + 0.6
+    return width, height
