@@ -48,7 +48,7 @@ def test_the_teachers_table_says_check_where_an_exercise_has_one():
 def test_the_plan_gives_every_exercise_as_homework_once():
     planned = []
     for homework in re.findall(r"^\| \d+ \|(?:[^|]*\|){5} ([^|]*) \|$", TEACHING, re.M):
-        given = re.sub(r"11\.1 to 11\.3", "11.1, 11.2, 11.3", homework)
+        given = re.sub(r"15\.1 to 15\.3", "15.1, 15.2, 15.3", homework)
         planned += re.findall(TASK, given)
     assert sorted(planned) == sorted(exercises_of_the_chapters())
 

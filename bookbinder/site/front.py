@@ -9,7 +9,7 @@ from bookbinder.prose import MINUTES, Page
 from bookbinder.site.pages import title_of
 
 QUESTION = re.compile(r"^> \*\*The question\.\*\* (.*(?:\n> .*)*)", re.MULTILINE)
-REPORT = "environment_report()"
+REPORT = "environment_report("
 BUTTONS = """\
 <p class="start">
 <a class="start-reading" href="{first}.html">Start reading</a>
@@ -128,6 +128,6 @@ def environment_report(notebooks: list[tuple[Chapter, NotebookNode]]) -> str:
     """Return the report that a chapter printed of its set-up, if one did."""
     for _, notebook in notebooks:
         for cell in notebook.cells:
-            if cell.cell_type == "code" and cell.source.strip().endswith(f"print({REPORT})"):
+            if cell.cell_type == "code" and f"print({REPORT}" in cell.source:
                 return "".join(output.get("text", "") for output in cell.outputs).strip()
     return ""
