@@ -295,7 +295,7 @@ def test_dot_product_attention_is_what_the_framework_computes():
 @fused_classes
 @pytest.mark.parametrize("lens", [[300, 1], [0, 257], [0, 0], [[5] * 256, [300] * 256]])
 @pytest.mark.parametrize("heads", [(), (2,)])
-def test_long_examples_that_are_cut_to_their_length_give_the_same(name, lens, heads):
+def test_long_examples_without_weights_give_the_same(name, lens, heads):
     layer = layer_of(name)
     tensors = [t.requires_grad_() for t in batch(n=256, m=300, heads=heads)]
     results = []

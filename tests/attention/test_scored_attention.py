@@ -8,10 +8,10 @@ import torch
 from cases import D, batch, normal
 
 from d2l_attention.torch import (
+    Attention,
     BilinearAttention,
     CosineAttention,
     DistanceAttention,
-    ScoredAttention,
     unit_vectors,
 )
 
@@ -21,8 +21,23 @@ def shapes(layer):
 
 
 def test_a_class_without_a_score_says_so():
-    with pytest.raises(NotImplementedError):
-        ScoredAttention()(*batch())
+    for need_weights in (True, False):
+        with pytest.raises(NotImplementedError, match="Attention defines no features"):
+            Attention()(*batch(), need_weights=need_weights)
+
+
+def test_a_class_needs_a_score_and_nothing_else():
+    class Nearest(Attention):
+        is_dot_product = False
+
+        def score(self, queries, keys):
+            return -torch.cdist(queries, keys)
+
+    layer = Nearest()
+    queries, keys, values = batch()
+    want = torch.softmax(-torch.cdist(queries, keys), -1) @ values
+    for need_weights in (True, False):
+        torch.testing.assert_close(layer(queries, keys, values, need_weights=need_weights), want)
 
 
 @pytest.mark.parametrize("layer", [DistanceAttention(), CosineAttention()])
@@ -36,7 +51,7 @@ def test_scores_that_compare_entries_want_queries_and_keys_of_one_size(layer):
 def test_a_full_bilinear_form_compares_vectors_of_different_sizes():
     layer = BilinearAttention(query_size=3, key_size=2)
     assert shapes(layer) == {"W_q.weight": (2, 3)}
-    layer.W_q.weight.data = torch.tensor([[1.0, 0, 2], [0, -1, 0]])
+    layer.load_state_dict({"W_q.weight": torch.tensor([[1.0, 0, 2], [0, -1, 0]])})
     query, keys = torch.tensor([[[1.0, 2, 3]]]), torch.tensor([[[1.0, 0], [0, 1]]])
     layer(query, keys, keys)
     want = torch.softmax(torch.tensor([7.0, -2]) / math.sqrt(2), -1)
@@ -85,11 +100,22 @@ def test_a_temperature_is_learned_where_it_may_be():
     layer = CosineAttention()
     assert layer.temperature.item() == pytest.approx(0.1)
     layer(*batch(dtype=torch.float32))[0, 0, 0].backward()
-    assert layer.log_temperature.grad != 0
+    assert layer.log_ratio.grad != 0
     fixed = CosineAttention(temperature=2, learnable=False)
     assert fixed.temperature.item() == pytest.approx(2)
-    assert not fixed.log_temperature.requires_grad
-    assert shapes(fixed) == {"log_temperature": ()}
+    assert not fixed.log_ratio.requires_grad
+    assert shapes(fixed) == {"log_ratio": ()}
+
+
+def test_weight_decay_pulls_a_temperature_back_to_where_it_began():
+    layer = CosineAttention(temperature=0.1)
+    with torch.no_grad():
+        layer.log_ratio.fill_(1.0)
+    decay = torch.optim.SGD(layer.parameters(), lr=1.0, weight_decay=0.5)
+    for _ in range(20):
+        layer.log_ratio.grad = torch.zeros(())
+        decay.step()
+    assert layer.temperature.item() == pytest.approx(0.1, rel=1e-4)
 
 
 def test_unit_vectors_keep_the_direction_and_have_length_1_or_0():

@@ -1,22 +1,30 @@
 """The small helpers of the module."""
 
-import math
 from itertools import pairwise
 
 import pytest
 import torch
 from cases import normal
 
+import d2l_attention.torch as module
+from d2l_attention.figures import as_panels
 from d2l_attention.torch import (
-    all_finite,
-    as_panels,
-    zero_padding,
+    attention_without_padding,
     fused_attention,
-    fused_by_example,
-    lengths_to_cut,
+    nadaraya_watson,
     show_heatmaps,
+    triangular,
     try_gpu,
+    zero_padding,
 )
+
+
+def test_public_names_are_documented_and_few():
+    assert 20 <= len(module.__all__) <= 30
+    for name in module.__all__:
+        assert getattr(module, name).__doc__, name
+    imported = {"torch", "Tensor", "nn", "F", "os", "Callable"}
+    assert not imported & set(module.__all__)
 
 
 def test_the_device_can_be_forced(monkeypatch):
@@ -41,48 +49,42 @@ def test_padding_is_cleared_only_where_no_query_looks():
     assert same is tensor
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_one_bad_number_is_found_in_any_of_the_tensors(bad):
-    good, spoilt = normal(2, 3), normal(2, 3)
-    spoilt[1, 2] = bad
-    assert all_finite(good, good.requires_grad_())
-    assert not all_finite(good, spoilt)
-    assert not all_finite(spoilt, good)
-    assert not all_finite(good.detach().to("meta"))
-
-
-def test_huge_numbers_do_not_hide_each_other():
-    assert not all_finite(torch.tensor([3e38, -3e38]))
-
-
-CUT = {
-    "long examples": ((2, 256, 3), (2, 256, 3), [7, 0], None, [7, 0]),
-    "many keys": ((2, 1, 3), (2, 2**16, 3), [7, 0], None, [7, 0]),
-    "heads": ((2, 300, 256, 3), (2, 300, 256, 3), [7, 0], None, [7, 0]),
-    "short examples": ((2, 255, 3), (2, 257, 3), [7, 0], None, []),
-    "many short examples": ((2**16, 2, 1), (2**16, 2, 1), [2] * 2**16, None, []),
-    "many short heads": ((2, 2**16, 1, 1), (2, 2**16, 1, 1), [1, 0], None, []),
-    "lengths per query": ((1, 256, 3), (1, 256, 3), [[7] * 256], None, []),
-    "a mask": ((2, 256, 3), (2, 256, 3), [7, 0], torch.ones(256).bool(), []),
-    "no lengths": ((2, 256, 3), (2, 256, 3), None, None, []),
-    "nothing but padding": ((2, 256, 3), (2, 256, 3), [0, 0], None, []),
-}
-
-
-@pytest.mark.parametrize(("queries", "keys", "lens", "mask", "want"), CUT.values(), ids=CUT)
-def test_long_examples_with_one_length_each_are_cut(queries, keys, lens, mask, want):
-    assert lengths_to_cut(torch.empty(queries), torch.empty(keys), lens, mask) == want
-
-
-def test_examples_on_another_device_are_not_cut():
-    assert lengths_to_cut(*[torch.empty(2, 256, 3, device="meta")] * 2, [7, 0], None) == []
-
-
 def test_the_fused_functions_drop_nothing_by_themselves():
     tensors = [normal(2, 3, 4, seed=i) for i in range(3)]
     want = torch.nn.functional.scaled_dot_product_attention(*tensors)
     torch.testing.assert_close(fused_attention(*tensors), want)
-    torch.testing.assert_close(fused_by_example(*tensors, [3, 3]), want)
+    torch.testing.assert_close(attention_without_padding(*tensors, [3, 3]), want)
+
+
+@pytest.mark.parametrize("heads", [(), (2,)])
+def test_attention_without_padding_equals_attention_with_a_mask(heads):
+    tensors = [normal(3, *heads, size, 4, seed=size) for size in (6, 5, 5)]
+    lens = [5, 2, 0]
+    keep = torch.arange(5) < torch.tensor(lens).reshape(3, *(1 for _ in heads), 1, 1)
+    want = fused_attention(*tensors, keep)
+    torch.testing.assert_close(attention_without_padding(*tensors, lens), want)
+
+
+@pytest.mark.parametrize(
+    ("lens", "error", "message"),
+    [
+        (torch.tensor([1, 2]), TypeError, "lens must be a list of integers, got Tensor"),
+        ([1], ValueError, "lens must be 2 lengths in 0..3, got"),
+        ([1, 4], ValueError, "lens must be 2 lengths in 0..3, got"),
+        ([-1, 3], ValueError, "lens must be 2 lengths in 0..3, got"),
+    ],
+)
+def test_lengths_to_cut_at_are_a_list_of_the_right_ones(lens, error, message):
+    with pytest.raises(error, match=message):
+        attention_without_padding(*[normal(2, 3, 4)] * 3, lens)
+
+
+def test_integers_are_compared_like_other_numbers():
+    keys, values, queries = (torch.tensor(x) for x in ([0, 1, 4], [10, 20, 30], [1, 3]))
+    got, weights = nadaraya_watson(keys, values, queries, triangular)
+    want, _ = nadaraya_watson(keys.float(), values.float(), queries.float(), triangular)
+    assert weights.dtype == torch.float32
+    torch.testing.assert_close(got, want, equal_nan=True)
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (4, 2, 3), (5, 4, 2, 3)])
