@@ -211,7 +211,7 @@ def masked_softmax(
     keep = attention_mask(X.shape, valid_lens, mask, X.device)
     if keep is None:
         return X.softmax(-1, dtype=X.dtype)
-    some = keep.any(-1, keepdim=True)  # (..., n, 1): may the row attend at all?
+    some = keep.any(-1, keepdim=True)  # (..., n, 1): is any key left?
     fill = torch.where(some, -torch.inf, 0.0).to(X.dtype)
     scores = torch.where(keep, X, fill)
     return scores.softmax(-1, dtype=X.dtype) * some
@@ -401,7 +401,7 @@ def additive_scores(
         hidden = torch.sigmoid(part + k2) - 0.5  # tanh(q + k) / 2
         return w_v(hidden.to(q.dtype)).squeeze(-1)
 
-    if torch.compiler.is_compiling():  # the compiler holds no block at all
+    if torch.compiler.is_compiling():  # a loop would be unrolled
         return 2 * score(q2)
     step = max(1, block // max(1, k.numel()))
     return 2 * torch.cat([score(part) for part in q2.split(step, -3)], -2)
@@ -450,7 +450,7 @@ class AdditiveAttention(Attention):
         self.w_v = nn.Linear(num_hiddens, 1, bias=False)
 
     def score(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Return the scores (b, n, m) of queries (b, n, d_q), keys (b, m, d_k)."""
+        """Return scores (b, n, m) of queries (b, n, d_q), keys (b, m, d_k)."""
         check_features("queries", queries, self.W_q.in_features)
         check_features("keys", keys, self.W_k.in_features)
         return additive_scores(self.W_q(queries), self.W_k(keys), self.w_v)
