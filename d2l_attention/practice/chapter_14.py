@@ -31,22 +31,27 @@ def has_nan(answer, target, values, lens):
 EXERCISES = (
     Exercise(
         "14.1",
-        0.5,
+        0.6,
         mistakes=(
             Mistake(
-                "the share of one example",
-                "That is what the last example alone saves. Take the mean over all four.",
+                "the share that stays",
+                "That is the share that is left after the cut. The question asks what it saves.",
+                0.4,
+            ),
+            Mistake(
+                "the padded examples alone",
+                "That is the share among the three padded examples. The full one counts as well.",
                 0.8,
             ),
             Mistake(
                 "counted in scores",
                 "That is a number of scores. The question asks for a share, between 0 and 1.",
-                when=one_of(200, 400),
+                when=one_of(160, 240),
             ),
             Mistake(
-                "the three padded examples",
-                "That is the share among the three padded examples. The full one counts as well.",
-                when=lambda answer, target: answer.ndim == 0 and abs(answer - 2 / 3) < 0.01,
+                "a percentage",
+                "That is a percentage. Give the share as a number between 0 and 1.",
+                when=one_of(40, 60),
             ),
         ),
         hints=(
@@ -63,14 +68,14 @@ EXERCISES = (
             Mistake(
                 "multiplied by the mask",
                 "NaN in the padding reaches your answer: 0 * NaN is NaN. Choose with `where`.",
-                lambda values, lens: inside_times(values, lens).sum(1)
-                / np.maximum(lens, 1)[:, None],
+                lambda values, lens: (
+                    inside_times(values, lens).sum(1) / np.maximum(lens, 1)[:, None]
+                ),
             ),
             Mistake(
                 "divided by all keys",
                 "You divide by the number of keys, padding included. Divide by the lengths.",
-                lambda values, lens: masked_mean(values, lens)
-                * (lens / values.shape[1])[:, None],
+                lambda values, lens: masked_mean(values, lens) * (lens / values.shape[1])[:, None],
             ),
             Mistake(
                 "no zeros for an empty example",
