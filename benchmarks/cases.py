@@ -74,6 +74,12 @@ def cases(device: torch.device, dtype: torch.dtype) -> Iterator[Case]:
     yield multi_head_case(data, 8, 512, 256, 8)
 
 
+def compiled(function: Callable) -> Callable:
+    """Compile for each size by itself, as for a program whose sizes are known."""
+    torch.compiler.reset()  # the programs of the case before
+    return torch.compile(function, dynamic=False)
+
+
 def softmax_case(data: Data, shape, lens, kind: str) -> Case:
     scores = data.normal(*shape)
     return Case(
@@ -81,6 +87,7 @@ def softmax_case(data: Data, shape, lens, kind: str) -> Case:
         {
             "d2l": lambda X: d2l.masked_softmax(X * 1, lens),  # it overwrites what it is given
             "ours": lambda X: ours.masked_softmax(X * 1, lens),
+            "ours, compiled": compiled(lambda X: ours.masked_softmax(X * 1, lens)),
             "no mask: the floor": lambda X: (X * 1).softmax(-1),
         },
         [scores],
@@ -102,6 +109,7 @@ def dot_product_case(data: Data, b: int, n: int, m: int, d: int) -> Case:
         {
             "d2l": lambda q, k, v: theirs(q, k, v, lens),
             "ours, weights kept": lambda q, k, v: own(q, k, v, lens),
+            "ours, compiled": compiled(lambda q, k, v: own(q, k, v, lens)),
             "ours, not kept": lambda q, k, v: own(q, k, v, lens, need_weights=False),
             "PyTorch, fused": fused,
         },
@@ -121,6 +129,7 @@ def additive_case(data: Data, b: int, n: int, m: int, h: int) -> Case:
         {
             "d2l": lambda q, k, v: theirs(q, k, v, lens),
             "ours": lambda q, k, v: own(q, k, v, lens),
+            "ours, compiled": compiled(lambda q, k, v: own(q, k, v, lens)),
         },
         inputs,
         [*theirs.parameters(), *own.parameters()],
