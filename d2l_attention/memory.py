@@ -25,7 +25,8 @@ class LiveBytes(TorchFunctionMode):
         known = {id(memory) for memory in memories((args, kwargs))}
         result = func(*args, **kwargs)
         new = 0
-        for memory in memories(result):
+        reads = func.__name__ == "__get__"  # of an attribute, such as a gradient: makes nothing
+        for memory in [] if reads else memories(result):
             if id(memory) not in known:  # neither a view nor in place
                 known.add(id(memory))
                 new += memory.nbytes()
