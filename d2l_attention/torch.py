@@ -12,6 +12,13 @@ from d2l_attention.figures import show_heatmaps, use_svg_display
 from d2l_attention.machine import environment_report
 from d2l_attention.memory import LiveBytes
 
+__all__ = ["use_svg_display", "environment_report", "try_gpu", "check_shape", "show_heatmaps",
+    "gaussian", "boxcar", "triangular", "epanechnikov", "constant", "pairwise_distances",
+    "nadaraya_watson", "attention_mask", "masked_softmax", "zero_padding", "fused_attention",
+    "Attention", "DotProductAttention", "additive_scores", "AdditiveAttention", "unit_vectors",
+    "DistanceAttention", "BilinearAttention", "CosineAttention", "LiveBytes", "blockwise_attention",
+    "attention_without_padding"]  # fmt: skip
+
 
 # From book/00_start_here.md, Meet three helpers
 def try_gpu(i: int = 0) -> torch.device:
@@ -76,24 +83,19 @@ def pairwise_distances(queries: Tensor, keys: Tensor) -> Tensor:
     return torch.linalg.vector_norm(gaps, dim=-1)  # (n, m, d) -> (n, m)
 
 
-# From book/02_kernels.md, Compute all queries at once
 def nadaraya_watson(
     x_train: Tensor, y_train: Tensor, x_val: Tensor, kernel: Callable[[Tensor], Tensor]
 ) -> tuple[Tensor, Tensor]:
     """Predict values at new points: attention with a kernel's weights.
 
     Args:
-        x_train: Keys (m, d), or (m,) for d = 1.
-        y_train: Values (m, v) or (m,).
+        x_train, y_train: Keys (m, d) or (m,) and values (m, v) or (m,).
         x_val: Queries (n, d), or (n,) for d = 1.
         kernel: From distances (n, m) to similarities >= 0 of that shape.
 
     Returns:
         Predictions (n, v) or (n,), and the attention weights (n, m). A row
         is NaN where all its similarities are 0: no key is in reach.
-
-    Raises:
-        ValueError: Shapes do not fit.
     """
     if len(x_train) != len(y_train):
         got = f"{len(x_train)} and {len(y_train)}"
@@ -104,12 +106,12 @@ def nadaraya_watson(
     return weights @ y_train.to(weights.dtype), weights
 
 
-# From book/04_masked_softmax.md, From lengths to a mask  [private]
+# From book/04_masked_softmax.md, From lengths to a mask
 def check_range(lens: Tensor, m: int) -> None:
     """Raise ValueError if a length lies outside 0..m.
 
-    Checks real tensors on the CPU only: on a GPU, reading a value would
-    make Python wait, and under tracing there are no values to read.
+    Reads real tensors on the CPU only: a GPU would make Python wait, and
+    under tracing there are no values.
     """
     tracing = torch.compiler.is_compiling() or torch.jit.is_tracing()
     if tracing or type(lens) is not Tensor or not lens.is_cpu:
@@ -122,7 +124,6 @@ def check_range(lens: Tensor, m: int) -> None:
         raise ValueError(f"valid_lens must lie in 0..{m}, got {least}..{most}")
 
 
-# From book/04_masked_softmax.md, From lengths to a mask  [private]
 def length_mask(
     shape: tuple[int, ...], valid_lens: Tensor | list, device: torch.device | None = None
 ) -> Tensor:
@@ -136,7 +137,8 @@ def length_mask(
     if (numbers or lens.dtype == torch.bool) and lens.numel():
         raise TypeError(f"valid_lens must hold integers, got {lens.dtype}")
     rows = tuple(lens.shape[1:])  # () with a length per sequence
-    if lens.dim() not in (1, 2) or lens.shape[0] != b or rows and rows[0] != n:
+    wrong = lens.dim() not in (1, 2) or lens.shape[0] != b
+    if wrong or (rows and rows[0] != n):
         want, got = f"{(b,)} or {(b, n)}", tuple(lens.shape)
         raise ValueError(f"valid_lens must have shape {want}, got {got}")
     lens = lens.long()  # unsigned integers compare with nothing
@@ -145,7 +147,7 @@ def length_mask(
     return torch.arange(m, device=device or lens.device) < lens.to(device)
 
 
-# From book/04_masked_softmax.md, Join masks with AND  [private]
+# From book/04_masked_softmax.md, Join masks with AND
 def align_mask(shape: tuple[int, ...], mask: Tensor) -> Tensor:
     """Return `mask` with as many axes as `shape`, to which it broadcasts."""
     if mask.dtype != torch.bool:
@@ -158,7 +160,6 @@ def align_mask(shape: tuple[int, ...], mask: Tensor) -> Tensor:
     return mask.reshape(have)  # (n, m) -> (1, n, m)
 
 
-# From book/04_masked_softmax.md, Join masks with AND  [public]
 def attention_mask(
     shape: tuple[int, ...],
     valid_lens: Tensor | list | None = None,
@@ -167,14 +168,12 @@ def attention_mask(
 ) -> Tensor | None:
     """Join valid lengths and a mask with AND: True = may attend.
 
+    The result broadcasts to `shape` and has as many axes; None = no mask.
+
     Args:
         shape: Shape (b, ..., n, m) of the scores.
         valid_lens, mask: As in masked_softmax, with the same errors.
         device: Where both go; by default they stay where they are.
-
-    Returns:
-        Boolean mask with as many axes as `shape` that broadcasts to it;
-        None if there are neither lengths nor a mask.
     """
     if mask is not None:
         mask = align_mask(shape, torch.as_tensor(mask, device=device))
@@ -184,7 +183,7 @@ def attention_mask(
     return inside if mask is None else mask & inside
 
 
-# From book/04_masked_softmax.md, The softmax  [public]
+# From book/04_masked_softmax.md, The softmax
 def masked_softmax(
     X: Tensor, valid_lens: Tensor | list | None = None, mask: Tensor | None = None
 ) -> Tensor:
@@ -201,8 +200,8 @@ def masked_softmax(
 
     Raises:
         TypeError: `X` is not floating, lengths no integers, mask not bool.
-        ValueError: `X` has fewer than 3 axes, a shape does not fit, or a
-            length lies outside 0..m (seen on the CPU, not under tracing).
+        ValueError: A shape does not fit, or a length lies outside 0..m
+            (seen on the CPU, not under tracing).
     """
     if not X.is_floating_point():
         raise TypeError(f"X must be floating point, got {X.dtype}")
@@ -217,7 +216,7 @@ def masked_softmax(
     return scores.softmax(-1, dtype=X.dtype) * some
 
 
-# From book/06_scaled_dot_product_attention.md, Check the sizes  [private]
+# From book/06_scaled_dot_product_attention.md, Check the sizes
 def check_sizes(queries: Tensor, keys: Tensor, values: Tensor) -> None:
     """Raise unless (b, n, any), (b, m, any), (b, m, v) fit, or with heads.
 
@@ -237,18 +236,15 @@ def check_sizes(queries: Tensor, keys: Tensor, values: Tensor) -> None:
         raise ValueError(f"there must be one value for each key; {got}")
 
 
-# From book/06_scaled_dot_product_attention.md, Check the sizes  [private]
 def check_same_size(queries: Tensor, keys: Tensor) -> None:
     """Raise ValueError unless queries and keys have the same last size."""
     d_q, d_k = queries.shape[-1], keys.shape[-1]
+    got = f"got queries of size {d_q} and keys of size {d_k}"
     if d_q != d_k:
-        raise ValueError(
-            "queries and keys must have the same size, "
-            f"got queries of size {d_q} and keys of size {d_k}"
-        )
+        raise ValueError(f"queries and keys must have the same size, {got}")
 
 
-# From book/06_scaled_dot_product_attention.md, Keep NaN out of the padding  [public]
+# From book/06_scaled_dot_product_attention.md, Keep NaN out of the padding
 def zero_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
     """Zero out the rows that no query may attend to, as 0 * NaN is NaN.
 
@@ -256,9 +252,6 @@ def zero_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
         keep: boolean mask with the axes of the scores, to which it
             broadcasts: (b, n, m) or (b, heads, n, m). None: no padding.
         tensors: keys, values, ...: (b, m, any size), or with heads.
-
-    Returns:
-        New tensors in the same order; without a mask, the same ones.
     """
     if keep is None:
         return list(tensors)
@@ -266,7 +259,7 @@ def zero_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
     return [torch.where(used, tensor, 0) for tensor in tensors]
 
 
-# From book/06_scaled_dot_product_attention.md, Meet the fused function  [public]
+# From book/06_scaled_dot_product_attention.md, Meet the fused function
 def fused_attention(
     queries: Tensor,
     keys: Tensor,
@@ -277,27 +270,24 @@ def fused_attention(
 ) -> Tensor:
     """Run PyTorch's fused scaled dot-product attention, heads or none.
 
+    Fully masked rows are 0. On the CPU, its fused kernel has no second and
+    no forward derivative.
+
     Args:
         queries, keys, values: (b, n, d), (b, m, d), (b, m, v), or with
             heads after b. Sizes must fit: nothing is checked.
         keep: boolean mask, True = may attend, with the axes of the scores.
         dropout: probability of dropping a weight, in evaluation too.
         scale: factor of the dot products. None: 1 / sqrt(d).
-
-    Returns:
-        (b, n, v), or (b, heads, n, v); fully masked rows are 0. The CPU's
-        fused kernel has no second derivative and no forward derivative.
     """
-    if queries.dim() == 4:
-        return F.scaled_dot_product_attention(
-            queries, keys, values, attn_mask=keep, dropout_p=dropout, scale=scale
-        )
-    q, k, v = (t.unsqueeze(1) for t in (queries, keys, values))  # one head
-    keep = None if keep is None else keep.unsqueeze(1)
-    return fused_attention(q, k, v, keep, dropout, scale).squeeze(1)
+    tensors = [queries, keys, values, keep]
+    if one_head := queries.dim() == 3:  # (b, n, d) -> (b, 1, n, d)
+        tensors = [t if t is None else t.unsqueeze(1) for t in tensors]
+    out = F.scaled_dot_product_attention(*tensors, dropout, scale=scale)
+    return out.squeeze(1) if one_head else out
 
 
-# From book/06_scaled_dot_product_attention.md, One layer for every score  [public]
+# From book/06_scaled_dot_product_attention.md, One layer for every score
 class Attention(nn.Module):
     """Attention with any score: a subclass defines `features` or `score`.
 
@@ -309,7 +299,7 @@ class Attention(nn.Module):
     are not saved or copied with the layer.
     """
 
-    is_dot_product = True  # of the features; a subclass with `score` says False
+    is_dot_product = True  # False in a subclass that defines `score`
 
     def __init__(self, dropout: float = 0.0) -> None:
         super().__init__()
@@ -336,11 +326,10 @@ class Attention(nn.Module):
     ) -> Tensor:
         """Attend: (b, n, d_q), (b, m, d_k), (b, m, v) -> (b, n, v).
 
-        An axis of heads may follow b. `valid_lens` and `mask` are those of
-        masked_softmax. NaN in padded keys and values harms nothing; NaN in
-        padded *queries* reaches gradients. Without `need_weights`, dot
-        products go through the fused kernel: on the CPU it has no second
-        and no forward derivatives.
+        An axis of heads may follow b; `valid_lens`, `mask`: masked_softmax.
+        NaN in padded keys and values harms nothing, in padded *queries* it
+        reaches gradients. Without `need_weights`, dot products use the
+        fused kernel: no second or forward derivatives on the CPU.
         """
         check_sizes(queries, keys, values)
         shape = (*queries.shape[:-1], keys.shape[-2])  # (b, n, m)
@@ -359,15 +348,8 @@ class Attention(nn.Module):
         return self.__dict__ | {"attention_weights": None}
 
 
-# From book/06_scaled_dot_product_attention.md, One layer for every score  [public]
 class DotProductAttention(Attention):
-    """Scaled dot-product attention: scores q^T k / sqrt(d).
-
-    Vaswani et al., 2017, section 3.2.1.
-
-    Args:
-        dropout: probability of dropping an attention weight in training.
-    """
+    """Scaled dot products: scores q^T k / sqrt(d) (Vaswani et al., 2017)."""
 
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
         """Return q / sqrt(d) and k, both of size d."""
@@ -375,23 +357,19 @@ class DotProductAttention(Attention):
         return queries / queries.shape[-1] ** 0.5, keys
 
 
-# From book/07_additive_attention.md, In blocks  [public]
+# From book/07_additive_attention.md, Score block by block
 def additive_scores(
     q: Tensor, k: Tensor, w_v: Callable[[Tensor], Tensor], block: int = 2**18
 ) -> Tensor:
-    """Score every query with every key: w_v(tanh(q + k)), block by block.
+    """Return the scores w_v(tanh(q + k)), (b, n, m), block by block.
 
     Uses tanh(x) = 2 (sigmoid(2x) - 1/2), in float32 or wider.
 
     Args:
-        q: projected queries (b, n, h), or (b, heads, n, h).
-        k: projected keys (b, m, h), or (b, heads, m, h).
+        q, k: projected queries (b, n, h) and keys (b, m, h), or with heads.
         w_v: linear map without bias from (..., h) to (..., 1).
         block: how many entries q + k may hold at a time; a block has at
             least one query of each example.
-
-    Returns:
-        Scores (b, n, m), or (b, heads, n, m).
     """
     wide = torch.promote_types(q.dtype, torch.float32)
     q2 = 2 * q.unsqueeze(-2).to(wide)  # (b, n, h) -> (b, n, 1, h)
@@ -407,7 +385,7 @@ def additive_scores(
     return 2 * torch.cat([score(part) for part in q2.split(step, -3)], -2)
 
 
-# From book/07_additive_attention.md, Build the layer  [private]
+# From book/07_additive_attention.md, Build the layer
 def linear(inputs: int | None, outputs: int) -> nn.Linear:
     """Return a linear layer without bias. None: inputs of the first call."""
     if inputs is None:
@@ -415,14 +393,12 @@ def linear(inputs: int | None, outputs: int) -> nn.Linear:
     return nn.Linear(inputs, outputs, bias=False)
 
 
-# From book/07_additive_attention.md, Build the layer  [private]
 def check_features(name: str, tensor: Tensor, size: int) -> None:
     """Check that vectors have the size a layer was made for; 0: any size."""
     if size != 0 and tensor.shape[-1] != size:
         raise ValueError(f"{name} must have size {size}, got {tuple(tensor.shape)}")
 
 
-# From book/07_additive_attention.md, Build the layer  [public]
 class AdditiveAttention(Attention):
     """Additive attention: scores w_v^T tanh(W_q q + W_k k).
 
@@ -456,33 +432,25 @@ class AdditiveAttention(Attention):
         return additive_scores(self.W_q(queries), self.W_k(keys), self.w_v)
 
 
-# From book/08_more_scoring_functions.md, A zero vector has no direction  [public]
+# From book/08_more_scoring_functions.md, A zero vector has no direction
 def unit_vectors(x: Tensor) -> Tensor:
-    """Divide every vector by its length; a zero vector stays zero.
+    """Divide vectors (..., d) by their lengths; zero vectors stay zero.
 
-    Args:
-        x: vectors (..., d).
-
-    Returns:
-        Vectors (..., d) of length 1 to rounding, where the square of a
-        length neither over- nor underflows; zero vectors as they are. The
-        gradient grows like 1 / length; at a zero vector it passes
-        unchanged, where the true one does not exist.
+    The results have length 1 to rounding, where the square of a length
+    neither over- nor underflows. The gradient grows like 1 / length; at a
+    zero vector it passes unchanged, where the true one does not exist.
     """
     norm = x.norm(dim=-1, keepdim=True)  # (..., d) -> (..., 1)
     return x / torch.where(norm > 0, norm, 1)
 
 
-# From book/08_more_scoring_functions.md, Distance  [public]
+# From book/08_more_scoring_functions.md, Distance
 class DistanceAttention(Attention):
     """Attention by distance: scores -|q - k|^2 / (2 sqrt(d)).
 
     They are computed up to a term that all keys of a query share. The
     weights are those of a Gaussian kernel with variance sqrt(d). Far from
     the origin digits get lost: move the origin to the data first.
-
-    Args:
-        dropout: probability of dropping an attention weight in training.
     """
 
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
@@ -494,7 +462,7 @@ class DistanceAttention(Attention):
         return q, torch.cat([keys, -0.5 * norms], dim=-1)
 
 
-# From book/08_more_scoring_functions.md, Bilinear  [public]
+# From book/08_more_scoring_functions.md, Bilinear
 class BilinearAttention(Attention):
     """Bilinear attention: scores q^T M k / sqrt(s).
 
@@ -505,10 +473,7 @@ class BilinearAttention(Attention):
         rank: rank of the low-rank form. None: a full matrix.
         dropout: probability of dropping an attention weight in training.
         query_size, key_size: sizes of queries and keys. None: taken from
-            the first call; a full matrix needs key_size.
-
-    Raises:
-        ValueError: neither rank nor key_size is given.
+            the first call; a full matrix needs key_size, else ValueError.
     """
 
     def __init__(
@@ -534,19 +499,14 @@ class BilinearAttention(Attention):
         return q / q.shape[-1] ** 0.5, k
 
 
-# From book/08_more_scoring_functions.md, Cosine  [public]
+# From book/08_more_scoring_functions.md, Cosine
 class CosineAttention(Attention):
-    """Cosine attention: scores cos(q, k) / temperature.
-
-    A zero vector has cosine 0 with every vector.
+    """Cosine attention: scores cos(q, k) / temperature; cos(0, k) = 0.
 
     Args:
         dropout: probability of dropping an attention weight in training.
-        temperature: positive; small is sharp.
+        temperature: positive, else ValueError; small is sharp.
         learnable: whether training may change the temperature.
-
-    Raises:
-        ValueError: temperature is not positive.
     """
 
     def __init__(
@@ -568,7 +528,7 @@ class CosineAttention(Attention):
         return unit_vectors(queries) / self.temperature, unit_vectors(keys)
 
 
-# From book/09_what_attention_costs.md, Go in blocks, and carry the mask  [private]
+# From book/09_what_attention_costs.md, Go in blocks, and carry the mask
 def fold_in(
     c: Tensor, s: Tensor, o: Tensor, a: Tensor, values: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -585,7 +545,6 @@ def fold_in(
     return c_new, s, shrink * o + e @ values
 
 
-# From book/09_what_attention_costs.md, Go in blocks, and carry the mask  [public]
 def blockwise_attention(
     queries: Tensor, keys: Tensor, values: Tensor, keep: Tensor | None = None, block: int = 128
 ) -> Tensor:
@@ -605,17 +564,14 @@ def blockwise_attention(
     wide = torch.promote_types(q.dtype, torch.float32)
     c = torch.full_like(q[..., :1], -torch.inf, dtype=wide)  # (b, n, 1)
     s, o = torch.zeros_like(c), c.new_zeros(*c.shape[:-1], values.shape[-1])
-    for start in range(0, m, block):
-        part = slice(start, start + block)
-        a = (q @ keys[..., part, :].transpose(-2, -1)).to(wide)
-        if keep is not None:
-            inside = keep.expand(*keep.shape[:-1], m)[..., part]
-            a = torch.where(inside, a, -torch.inf)  # (b, n, block)
+    keep = (c < 0 if keep is None else keep).expand(*c.shape[:-1], m)
+    for part in (slice(i, i + block) for i in range(0, m, block)):
+        a = torch.where(keep[..., part], q @ keys[..., part, :].mT, -torch.inf)
         c, s, o = fold_in(c, s, o, a, values[..., part, :].to(wide))
     return (o / torch.where(s == 0, 1, s)).to(q.dtype)
 
 
-# From book/14_from_lesson_to_library.md, Attend without the padding  [public]
+# From book/14_from_lesson_to_library.md, Cut off the padding
 def attention_without_padding(
     queries: Tensor, keys: Tensor, values: Tensor, lens: list[int], dropout: float = 0.0
 ) -> Tensor:
@@ -626,17 +582,16 @@ def attention_without_padding(
         lens: b lengths in 0..m, a Python list: no tensor is read.
 
     Raises:
-        TypeError: lens is not a list.
-        ValueError: sizes do not fit, or a length lies outside 0..m.
+        TypeError, ValueError: sizes do not fit, or lens does not.
     """
     check_sizes(queries, keys, values)
     b, m = keys.shape[0], keys.shape[-2]
     if not isinstance(lens, list):
-        raise TypeError(f"lens must be a list of integers, got {type(lens).__name__}")
+        raise TypeError(f"lens must be a list of integers, got {type(lens)}")
     if len(lens) != b or not all(0 <= length <= m for length in lens):
         raise ValueError(f"lens must be {b} lengths in 0..{m}, got {lens}")
-    outputs = [
-        fused_attention(q, k[..., :length, :], v[..., :length, :], None, dropout)
-        for q, k, v, length in zip(queries.split(1), keys.split(1), values.split(1), lens)
-    ]
+    outputs = [fused_attention(queries[:0], keys[:0], values[:0])]  # if b = 0
+    for i, length in enumerate(lens):
+        k, v = (t[i : i + 1, ..., :length, :] for t in (keys, values))
+        outputs.append(fused_attention(queries[i : i + 1], k, v, None, dropout))
     return torch.cat(outputs)
