@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import textwrap
 import tokenize
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -182,12 +183,15 @@ def compose_module(saved: list[Saved], header: str) -> str:
             places[name] = place
     imports = "\n".join(line for block in saved for line in block.imports)
     public = ", ".join(f'"{name}"' for block in saved for name in block.public)
+    listed = "\n".join(
+        textwrap.wrap(f"__all__ = [{public}]", LINE_LENGTH, subsequent_indent="    ")
+    )
     blocks, above = [], ""
     for block in (b for b in saved if b.source):
         origin = f"# From {block.origin}\n" if block.origin != above else ""
         blocks.append(f"{origin}{block.source}")
         above = block.origin
-    text = "\n\n\n".join([f"{header}\n\n{imports}\n\n__all__ = [{public}]", *blocks]) + "\n"
+    text = "\n\n\n".join([f"{header}\n\n{imports}\n\n{listed}  # fmt: skip", *blocks]) + "\n"
     text = ruff(["check", "--fix", "--exit-zero", "--select=I,F401"], text)
     text = ruff(["format", "--config=format.skip-magic-trailing-comma=true"], text)
     check_names(text)
