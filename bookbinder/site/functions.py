@@ -17,8 +17,11 @@ NAMES = re.compile(r"^(\w+(?: and \w+)*),? ")
 ENTRY = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*): (.*)$", re.DOTALL)
 
 
-def functions_page(text: str, module: str, chapters: list[Chapter]) -> str:
-    """Return the page of all functions and classes in the module's `text`, chapter by chapter."""
+def functions_page(text: str, module: str, chapters: list[Chapter], helpers: dict[str, str]) -> str:
+    """Return the page of all public functions and classes, chapter by chapter.
+
+    `text` is that of the module; `helpers` has those of the modules that it imports from.
+    """
     titles = {chapter.name: title_of(chapter) for chapter in chapters}
     lines = [
         f"# Functions of {module}",
@@ -32,20 +35,42 @@ def functions_page(text: str, module: str, chapters: list[Chapter]) -> str:
         "",
     ]
     shown = None
-    for node, (chapter, heading) in public_definitions(text):
+    tree = ast.parse(text)
+    names = public_names(tree)
+    for node, (chapter, heading) in origins(text, tree):
+        if node.name not in names:
+            continue
         if chapter != shown:
             lines += [f"## {titles.get(chapter, chapter)}", ""]
             shown = chapter
         derived = f"Derived in [{heading}]({chapter}.ipynb#{jupyter_anchor(heading)})."
         lines += [definition(node, derived), ""]
+    ready = [
+        node
+        for helper in ast.walk(tree)
+        if isinstance(helper, ast.ImportFrom) and helper.module in helpers
+        for node in ast.parse(helpers[helper.module]).body
+        if getattr(node, "name", None) in names
+    ]
+    if ready:
+        lines += ["## Ready-made", "", "Figures, memory and machine.", ""]
+        lines += [f"{definition(node)}\n" for node in ready]
     return "\n".join(lines)
 
 
-def public_definitions(text: str) -> list[tuple[ast.stmt, tuple[str, str]]]:
+def public_names(tree: ast.Module) -> list[str]:
+    """Return the names in a module's `__all__`."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return ast.literal_eval(node.value)
+    return []
+
+
+def origins(text: str, tree: ast.Module) -> list[tuple[ast.stmt, tuple[str, str]]]:
     """Return functions and classes with (chapter, heading), as the comments above them tell."""
     lines, found = text.splitlines(), []
-    for node in ast.parse(text).body:
-        if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name.startswith("_"):
+    for node in tree.body:
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
             continue
         above = (ORIGIN.match(line) for line in reversed(lines[: node.lineno - 1]))
         origin = next((match for match in above if match), None)

@@ -36,7 +36,12 @@ def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[
     bound = [(page.chapter, page.executed) for page in pages]
     module = book.named(edition.module).removesuffix(".py").replace("/", ".")
     files = {f"{page.name}.ipynb": as_text(site_notebook(page.executed)) for page in pages}
-    files["functions.md"] = functions_page(read_or_empty(edition.module), module, chapters)
+    package = module.rpartition(".")[0]
+    helpers = {
+        f"{package}.{path.stem}": read_or_empty(path) for path in edition.module.parent.glob("*.py")
+    }
+    text = helpers.pop(module, "")
+    files["functions.md"] = functions_page(text, module, chapters, helpers)
     files["references.md"] = references_page(chapters)
     pins = pinned(read_or_empty(book.root / "constraints.txt"))
     files["facts.md"] = facts_page(bound, read_facts(book, edition), pins)
