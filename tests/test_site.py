@@ -1,14 +1,13 @@
 """The site's sources: links, folds, references, functions, formulas; and builds that must fail."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 from conftest import ROOT, TINY, write_files
 
+from bookbinder.__main__ import main
 from bookbinder.binding import bind_module, notebook_path, read_edition_chapters
 from bookbinder.chapters import Chapter
 from bookbinder.description import read_book
@@ -266,12 +265,10 @@ def test_a_missing_figure_stops_the_build(book):
         build_site(book)
 
 
-def test_a_page_missing_from_the_contents_stops_the_build(book):
+def test_a_page_missing_from_the_contents_stops_the_build(book, capsys):
     (book.root / "book/02_third.md").write_text("# 2. Third\n")
-    command = [sys.executable, "-m", "bookbinder", "site"]
-    done = subprocess.run(command, cwd=book.root, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "book/02_third.md: not listed under chapters in book.toml" in done.stderr
+    assert main(["site"]) == 1
+    assert "book/02_third.md: not listed under chapters in book.toml" in capsys.readouterr().err
 
 
 def test_notebooks_that_are_stale_stop_the_build(book):
