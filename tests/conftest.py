@@ -4,6 +4,7 @@ import os
 import textwrap
 from pathlib import Path
 
+import nbval_pictures
 import pytest
 import torch
 
@@ -65,6 +66,7 @@ def pytest_collection_modifyitems(items):
 
 def pytest_configure(config):
     config.pluginmanager.register(NotebookTimes())  # a conftest's own hooks see tests/ only
+    config.pluginmanager.register(nbval_pictures)
 
 
 class NotebookTimes:
