@@ -33,12 +33,19 @@ def test_pins_are_exact_and_name_no_local_build():
     assert all(re.fullmatch(r"[\d.]+(post\d+)?", pin) for pin in PINS.values()), PINS
 
 
-def test_conda_installs_what_make_setup_installs():
+def test_conda_installs_what_make_setup_installs_but_the_tools_of_the_tests():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     *conda, pip = environment["dependencies"]
     makefile = (ROOT / "Makefile").read_text()
-    installed = re.search(r"pip install --quiet (--constraint .*) (--editable .*)\n", makefile)
-    assert pip["pip"] == [option.replace('"', "") for option in installed.groups()]
+    constraint, extra = re.search(
+        r"--quiet (--constraint \S+) (--editable .*)\n", makefile
+    ).groups()
+    assert pip["pip"] == [constraint, extra.replace('"', "").replace("[test]", "[book]")]
+    assert "d2l-attention[book]" in EXTRAS["test"]
+    (peer,) = re.findall(r"--quiet (--constraint \S+ --no-deps d2l)\b", makefile)
+    script = ROOT / "postBuild"
+    assert script.read_text().endswith(f"pip install {peer}\n")
+    assert script.stat().st_mode & 0o100  # repo2docker calls it as a program
     assert environment["name"] == PROJECT["name"]
     least = PROJECT["requires-python"].removeprefix(">=")
     assert f"python={least}" in conda
