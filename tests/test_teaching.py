@@ -3,7 +3,6 @@
 import importlib
 import re
 
-import pytest
 from conftest import ROOT
 
 from bookbinder.binding import read_edition_chapters
@@ -66,14 +65,3 @@ def test_the_plan_names_headings_that_the_chapters_have():
         for named in re.findall(r"\*([^*]+)\*", plan):
             assert any(heading.startswith(named) for heading in headings), named
     assert len(sessions) == 10
-
-
-@pytest.mark.parametrize("file", ["README.md", "TEACHING.md"])
-def test_links_and_commands_exist(file):
-    text = (ROOT / file).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#]+)\)", text):
-        assert target.startswith("https://") or (ROOT / target).exists(), target
-    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
-    named = re.findall(r"(?:^|`)(?:\w+=\S+ )*make ([a-z-]+)\b", text, re.M)
-    assert named
-    assert set(named) <= set(targets)
