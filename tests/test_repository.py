@@ -8,7 +8,7 @@ from conftest import ROOT
 
 import d2l_attention
 
-PAGES = {path.name: path.read_text(encoding="utf-8") for path in ROOT.glob("*.md")}
+PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("*.md"))}
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 
 
