@@ -71,7 +71,7 @@ def test_a_picture_equals_itself():
     ("old", "new"),
     [
         ("30.123456", "30.12345"),
-        ("M 10 20", "M 10.01 20"),
+        ("M 10 20", "M 10 20.01"),
         ("#0072b2", "#0274b0"),
         ("stroke-width: 2", "stroke-width: 2.001"),
         ("opacity: 0.5", "opacity: 0.5000001"),
@@ -184,9 +184,7 @@ def test_a_curve_that_matplotlib_draws_elsewhere_is_named():
 
 
 def test_a_bitmap_is_compared_by_its_pixels():
-    assert "image[1]#image-1: href: the pixel in row 0, column " in picture_difference(
-        drawn(bright=0.98), drawn()
-    )
+    assert "has a channel 3 of 255 apart" in picture_difference(drawn(bright=0.988), drawn())
 
 
 @pytest.mark.parametrize(
