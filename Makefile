@@ -21,6 +21,9 @@ test: setup   ## check everything; with DEVICE=cuda, run the notebooks on the GP
 	$(RUN) ruff check .
 	$(PYTEST) tests notebooks --nbval $(NBVAL)
 
+test-cpus: setup  ## run the notebooks as other CPUs compute them; CPUS="plainest", one of tests/cpus.py
+	@PYTEST_ADDOPTS="$(NBVAL) $(AT_ONCE)" $(RUN) tests.cpus $(CPUS)
+
 notebooks: setup  ## bind and execute the book again: notebooks/ and d2l_attention/
 	@$(RUN) bookbinder bind $(CHAPTERS)
 
@@ -68,4 +71,4 @@ test-newest:  ## run the notebooks for errors only, with the newest packages (PY
 clean:        ## remove what make set up; your copies of the notebooks stay
 	rm -rf .venv .venv-newest _build
 
-.PHONY: help lab test notebooks worksheets site site-open test-site pdf setup benchmark mutants test-newest clean
+.PHONY: help lab test test-cpus notebooks worksheets site site-open test-site pdf setup benchmark mutants test-newest clean

@@ -18,21 +18,24 @@ from bookbinder.execution import execute
 from bookbinder.notebook_files import (
     COMMAND,
     as_text,
+    keep_equal_pictures,
     keep_old_ignored,
     published,
     read_notebook,
     unexecuted,
     write_whole,
 )
+from bookbinder.opened_alone import ready_to_open_alone
 from bookbinder.saved_cells import compose_module, saved_in
 
 
 def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
     """Return all chapters of one edition, in the order of the book."""
-    return [
+    chapters = [
         read_chapter(path, book.named(path), edition.framework)
         for path in map(book.chapter_file, book.chapters)
     ]
+    return [ready_to_open_alone(chapter, book, edition) for chapter in chapters]
 
 
 def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
@@ -79,7 +82,9 @@ def bind_notebook(book: Book, edition: Edition, chapter: Chapter) -> None:
         executed = execute(chapter, path.parent, book.seconds_per_cell, lambda _: bar.update())
     notebook = published(chapter, executed)
     with contextlib.suppress(BookError):  # an old one that is missing or broken has nothing to keep
-        keep_old_ignored(notebook, read_notebook(path))
+        old = read_notebook(path)
+        keep_old_ignored(notebook, old)
+        keep_equal_pictures(notebook, old)
     changed = write_whole(path, as_text(notebook))
     if cover := cover_picture(notebook):
         changed |= write_whole(cover_path(edition), cover)

@@ -57,6 +57,11 @@ def tags_of(cell: NotebookNode) -> list[str]:
     return cell.metadata.get("tags", [])
 
 
+def title_cell(notebook: NotebookNode) -> NotebookNode:
+    """Return the first cell of prose: code that stands above the title is not the chapter's."""
+    return next((c for c in notebook.cells if c.cell_type == "markdown"), notebook.cells[0])
+
+
 def check_tags(chapter: Chapter) -> None:
     known = TAGS + FRAMEWORKS
     for index, cell in enumerate(chapter.notebook.cells):

@@ -20,7 +20,8 @@ BOOK_KEYS = {
     "chapters": list,
     "editions": list,
 }
-OPTIONAL_KEYS = {"repository": str}  # where the book is published; the site links to it
+OPTIONAL_KEYS = {"repository": str}  # where the book is published
+REPOSITORY = re.compile(r"(https|file)://[^\s\"'\\]+")  # for pip after "git+", inside quotes
 EDITION_KEYS = {"framework": str, "language": str, "notebooks": str, "module": str}
 
 
@@ -85,6 +86,11 @@ def read_book(root: Path) -> Book:
     )
     if book.seconds_per_cell <= 0:
         raise BookError(f"{FILE}: seconds_per_cell must be positive, got {book.seconds_per_cell}")
+    if book.repository and not REPOSITORY.fullmatch(book.repository):
+        raise BookError(
+            f"{FILE}: repository must be an address like 'https://github.com/owner/name', "
+            f"got {book.repository!r}"
+        )
     if not book.editions:
         raise BookError(f"{FILE}: editions must list at least one edition")
     check_places(book)

@@ -9,8 +9,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from bookbinder.chapters import Chapter, tags_of
+from bookbinder.chapters import Chapter, tags_of, title_cell
 from bookbinder.errors import BookError
+from bookbinder.pictures import SVG, pictures_difference
 
 COMMAND = "make notebooks"
 ANSI = re.compile(r"\x1b\[[\d;]*m")
@@ -24,14 +25,14 @@ def published(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
     """Return the executed notebook as readers get it: origin, metadata, alt texts, folded code."""
     notebook = copy.deepcopy(executed)
     notebook.metadata = nbformat.from_dict(METADATA)
-    first = notebook.cells[0]
+    first = title_cell(notebook)
     first.source = f"{origin(chapter.file)}\n{first.source}"
     for cell in notebook.cells:
         if cell.cell_type == "code" and "solution" in tags_of(cell):
             cell.metadata["jupyter"] = {"source_hidden": True}
         for output in cell.get("outputs", []):
-            if "image/svg+xml" in output.get("data", {}):
-                output.metadata["image/svg+xml"] = {"alt": cell.metadata.get("alt", "")}
+            if SVG in output.get("data", {}):
+                output.metadata[SVG] = {"alt": cell.metadata.get("alt", "")}
             if output.output_type == "error":
                 output.traceback = without_files(output.traceback)
     return notebook
@@ -61,6 +62,27 @@ def keep_old_ignored(new: NotebookNode, old: NotebookNode) -> None:
     for cell in new.cells:
         if cell.id in ignored and "nbval-ignore-output" in tags_of(cell):
             cell.outputs = ignored[cell.id].outputs
+
+
+def keep_equal_pictures(new: NotebookNode, old: NotebookNode) -> None:
+    """Take the outputs of the old notebook where nothing but digits of a picture differs.
+
+    Another CPU computes the last digits of a picture in another way: a re-run changes nothing.
+    """
+    stored = {cell.id: cell for cell in old.cells if cell.cell_type == "code"}
+    for cell in new.cells:
+        if cell.id not in stored:
+            continue
+        new_pictures, new_rest = pictures_apart(cell.outputs)
+        old_pictures, old_rest = pictures_apart(stored[cell.id].outputs)
+        if new_rest == old_rest and pictures_difference(new_pictures, old_pictures) is None:
+            cell.outputs = stored[cell.id].outputs
+
+
+def pictures_apart(outputs: list[NotebookNode]) -> tuple[list[str], list[NotebookNode]]:
+    """Return the SVG texts of some outputs, and the outputs without these."""
+    rest = copy.deepcopy(outputs)
+    return [str(o.data.pop(SVG)) for o in rest if SVG in o.get("data", {})], rest
 
 
 def as_text(notebook: NotebookNode) -> str:

@@ -16,10 +16,11 @@ import nbformat
 from nbformat import NotebookNode
 
 from bookbinder.binding import notebook_path, read_edition_chapters
-from bookbinder.chapters import Chapter, name_cells, tags_of
+from bookbinder.chapters import Chapter, name_cells, tags_of, title_cell
 from bookbinder.description import Book
 from bookbinder.errors import BookError
-from bookbinder.notebook_files import as_text, origin, read_notebook, write_whole
+from bookbinder.notebook_files import as_text, origin, published, read_notebook, write_whole
+from bookbinder.opened_alone import INSTALL
 
 COMMAND = "make worksheets"
 FOLDERS = {False: "_build/worksheets", True: "_build/solutions"}
@@ -39,7 +40,8 @@ def bind_worksheets(book: Book, solutions_only: bool) -> None:
         whole = bound(book, notebook_path(edition, chapter.name), chapter)
         made = (teachers if solutions_only else students)(chapter, whole)
         if made is not None:
-            made.cells[0].source = f"{origin(chapter.file, COMMAND)}\n{made.cells[0].source}"
+            title = title_cell(made)
+            title.source = f"{origin(chapter.file, COMMAND)}\n{title.source}"
             texts[folder / f"{chapter.name}.ipynb"] = as_text(made)
     for path, text in texts.items():
         write_whole(path, text)
@@ -49,13 +51,12 @@ def bind_worksheets(book: Book, solutions_only: bool) -> None:
 def bound(book: Book, path: Path, chapter: Chapter) -> NotebookNode:
     """Return the executed notebook of a chapter, without its origin comment."""
     notebook = read_notebook(path)
-    sources = [cell.source for cell in notebook.cells]
-    sources[:1] = [source.removeprefix(origin(chapter.file) + "\n") for source in sources[:1]]
-    if sources != [cell.source for cell in chapter.notebook.cells]:
+    expected = published(chapter, chapter.notebook)
+    if [cell.source for cell in notebook.cells] != [cell.source for cell in expected.cells]:
         raise BookError(
             f"{book.named(path)} differs from {chapter.file}; run `make notebooks` first"
         )
-    notebook.cells[0].source = sources[0]
+    title_cell(notebook).source = title_cell(chapter.notebook).source
     return notebook
 
 
@@ -220,13 +221,17 @@ def teachers(chapter: Chapter, executed: NotebookNode) -> NotebookNode | None:
     for cell, is_inside in reversed(list(zip(cells, inside, strict=True))):
         if cell.cell_type == "code":
             bound, used = names_in(cell, chapter.file)
-            if is_inside or (bound & needed and "raises-exception" not in tags_of(cell)):
+            if (
+                is_inside
+                or INSTALL in tags_of(cell)
+                or (bound & needed and "raises-exception" not in tags_of(cell))
+            ):
                 needed |= used
                 cell.metadata.pop("jupyter", None)
                 kept.insert(0, cell)
         elif is_inside:
             kept.insert(0, cell)
-    title = f"{executed.cells[0].source.splitlines()[0]}: tasks and solutions"
+    title = f"{title_cell(executed).source.splitlines()[0]}: tasks and solutions"
     notebook = copy.deepcopy(executed)
     notebook.cells = [nbformat.v4.new_markdown_cell(title), *kept]
     name_cells(notebook)

@@ -28,6 +28,7 @@ STYLE = {
     "legend.fontsize": 9,
     "legend.frameon": False,
     "lines.linewidth": 2.0,
+    "path.simplify": False,  # what it would leave out depends on the CPU
     "savefig.pad_inches": 0.15,
     "svg.hashsalt": "d2l_attention",
     "xtick.color": "#555555",

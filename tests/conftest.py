@@ -1,11 +1,14 @@
-"""Environment of all tests, a tiny book to bind, and the time that each notebook took."""
+"""Environment and plugins of all tests, and a tiny book to bind."""
 
 import os
 import textwrap
 from pathlib import Path
 
+import kernel_ports
+import nbval_pictures
+import notebook_times
 import pytest
-import torch
+import shared_kernel
 
 from bookbinder.execution import kernel_environment
 
@@ -53,7 +56,17 @@ TINY = {
 
 
 def gpu_is_missing() -> bool:
-    return os.environ["D2L_DEVICE"].startswith("cuda") and not torch.cuda.is_available()
+    if not os.environ["D2L_DEVICE"].startswith("cuda"):
+        return False
+    import torch  # here, because it takes long and pytest -n loads this file in each process
+
+    return not torch.cuda.is_available()
+
+
+def pytest_configure(config):
+    # A conftest's own hooks see the reports of tests/ only; those of plugins see all.
+    for plugin in (kernel_ports, nbval_pictures, notebook_times, shared_kernel):
+        config.pluginmanager.register(plugin)
 
 
 def pytest_collection_modifyitems(items):
@@ -63,28 +76,9 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason=NO_GPU))
 
 
-def pytest_configure(config):
-    config.pluginmanager.register(NotebookTimes())  # a conftest's own hooks see tests/ only
-
-
-class NotebookTimes:
-    """Adds up the seconds of each notebook's cells and prints them at the end."""
-
-    def __init__(self):
-        self.seconds: dict[str, float] = {}
-
-    def pytest_runtest_logreport(self, report):
-        file = report.nodeid.split("::")[0]
-        if file.endswith(".ipynb"):
-            self.seconds[file] = self.seconds.get(file, 0.0) + report.duration
-
-    def pytest_terminal_summary(self, terminalreporter):
-        if self.seconds:
-            terminalreporter.section("seconds per notebook")
-        if gpu_is_missing():
-            terminalreporter.write_line(f"notebooks skipped: {NO_GPU}")
-        for file, duration in self.seconds.items():
-            terminalreporter.write_line(f"{duration:7.1f}  {file}")
+def pytest_terminal_summary(terminalreporter):
+    if gpu_is_missing():
+        terminalreporter.write_line(f"notebooks skipped: {NO_GPU}")
 
 
 def write_files(root: Path, files: dict[str, str]) -> None:

@@ -17,6 +17,7 @@ from bookbinder.description import read_book
 from bookbinder.errors import BookError
 from bookbinder.notebook_files import write_whole
 
+pytestmark = pytest.mark.usefixtures("in_shared_kernel")  # but processes start their own
 FIRST = "notebooks/pytorch/00_first.ipynb"
 
 

@@ -8,27 +8,18 @@ import sys
 
 import pytest
 from conftest import ROOT
+from this_book import BOOK, pages
 
-from bookbinder.binding import notebook_path, read_edition_chapters, stale_files
+from bookbinder.binding import notebook_path, stale_files
 from bookbinder.chapters import tags_of
-from bookbinder.description import read_book
 from bookbinder.execution import cell_message, output_problems
-from bookbinder.notebook_files import read_notebook
-from bookbinder.prose import MINUTES, Page, problems
+from bookbinder.prose import MINUTES, problems
 from bookbinder.saved_cells import saved_in
 from bookbinder.worksheets import students
 
-BOOK = read_book(ROOT)
 MOST_LINES = {ast.FunctionDef: 20, ast.ClassDef: 40}  # docstrings apart
 CHECKED = re.compile(r'\bcheck\(\s*"(\d+\.\d+)"')
 EDITIONS = [pytest.param(e, id=f"{e.framework}-{e.language}") for e in BOOK.editions]
-
-
-def pages(edition):
-    return [
-        Page(chapter, read_notebook(notebook_path(edition, chapter.name)))
-        for chapter in read_edition_chapters(BOOK, edition)
-    ]
 
 
 def listed(found):

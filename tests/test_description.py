@@ -23,6 +23,11 @@ def test_a_book_is_read_in_the_order_of_its_chapters(tiny):
         ("title", "titel", r"unknown key 'titel' \(did you mean 'title'\?\)"),
         ("seconds_per_cell = 20", "seconds_per_cell = '20'", "must be of type int, got '20'"),
         ("seconds_per_cell = 20", "seconds_per_cell = 0", "must be positive, got 0"),
+        (
+            'title = "Tiny"',
+            'title = "Tiny"\nrepository = "someone/book"',
+            r"repository must be an address like .*/owner/name', got 'someone/book'",
+        ),
         ("00_first", "00_frist", r"'00_frist' has no file book/00_frist.md \(did you mean"),
         ('"01_second"]', '"01_second", "01_second"]', "'01_second' is listed twice"),
         (', "01_second"]', "]", "book/01_second.md: not listed under chapters in book.toml"),

@@ -19,29 +19,54 @@ def run(folder, *cells, seconds=20):
     return notebook
 
 
+@pytest.mark.usefixtures("in_shared_kernel")
 def test_a_good_chapter_gets_its_outputs_and_no_times(tmp_path):
     cells = run(tmp_path, "\nx = 20", "\nx + 1").cells
     assert cells[2].outputs[0].data["text/plain"] == "21"
     assert "execution" not in cells[2].metadata
 
 
+@pytest.mark.usefixtures("in_shared_kernel")
+def test_a_chapter_sees_nothing_of_the_one_before(tmp_path):
+    run(tmp_path, "\nx = 20")
+    (tmp_path / "next").mkdir()
+    cells = run(
+        tmp_path / "next", "\nfrom pathlib import Path", "\n'x' in globals(), Path().cwd().name"
+    ).cells
+    assert cells[2].outputs[0].data["text/plain"] == "(False, 'next')"
+
+
+def check_message(folder, cell, reason, **options):
+    with pytest.raises(BookError, match=reason) as caught:
+        run(folder, "\n'good'", cell, **options)
+    message = str(caught.value)
+    assert message.startswith("book/00_x.md:8: code cell 2 of 00_x: ")
+    assert message.splitlines()[1:] == [f"    {line}" for line in cell.splitlines()[1:]]
+
+
 @pytest.mark.parametrize(
     ("cell", "reason"),
     [
         ("\n1 / 0", "ZeroDivisionError: division by zero"),
-        ("\nimport os\nos._exit(1)", "the kernel died"),
-        ("\nimport time\ntime.sleep(60)", "still running after 2 s"),
         ('tags=["raises-exception"]\n1', "is tagged raises-exception, but raises nothing"),
         ("\nimport warnings\nwarnings.warn('old')", "writes to stderr"),
         ('tags=["nbval-ignore-output"]\n1', "without a comment that says why"),
     ],
 )
+@pytest.mark.usefixtures("in_shared_kernel")
 def test_a_bad_cell_is_named_with_its_source(tmp_path, cell, reason):
-    with pytest.raises(BookError, match=reason) as caught:
-        run(tmp_path, "\n'good'", cell, seconds=2)
-    message = str(caught.value)
-    assert message.startswith("book/00_x.md:8: code cell 2 of 00_x: ")
-    assert message.splitlines()[1:] == [f"    {line}" for line in cell.splitlines()[1:]]
+    check_message(tmp_path, cell, reason)
+
+
+@pytest.mark.parametrize(
+    ("cell", "reason"),
+    [
+        ("\nimport os\nos._exit(1)", "the kernel died"),
+        ("\nimport time\ntime.sleep(60)", "still running after 2 s"),
+    ],
+)
+def test_a_cell_that_ends_or_blocks_its_kernel_is_named_with_its_source(tmp_path, cell, reason):
+    check_message(tmp_path, cell, reason, seconds=2)
 
 
 def stored(*cells):

@@ -1,6 +1,8 @@
 """The set-up: one list of packages in all places, and commands that exist."""
 
+import os
 import re
+import shutil
 import subprocess
 import tomllib
 
@@ -17,6 +19,40 @@ PINS = dict(
 TARGETS = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
 EXTRAS = PROJECT["optional-dependencies"]
 REQUIREMENTS = [*PROJECT["dependencies"], *EXTRAS["book"], *EXTRAS["test"], *EXTRAS["site"]]
+CI = ROOT / ".ci/run"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+WORKFLOWS = {
+    path.name: yaml.safe_load(path.read_text(encoding="utf-8"))
+    for path in sorted((ROOT / ".github/workflows").glob("*.yml"))
+}
+RUNS = [
+    step["run"]
+    for workflow in WORKFLOWS.values()
+    for job in workflow["jobs"].values()
+    for step in job["steps"]
+    if "run" in step
+]
+
+
+def code_of(page):
+    """Return the code of a Markdown page: its blocks and its spans."""
+    return "\n".join(re.findall(r"```.*?```|`[^`\n]+`", page, re.DOTALL))
+
+
+def targets_in(shell):
+    """Return the targets of every `make` in some lines of shell, without comments."""
+    calls = re.findall(r"\bmake((?: +[\w./=-]+)+)", re.sub(r"(?m)(^|\s)#.*$", "", shell))
+    return re.findall(r"(?<!\S)[a-z][a-z-]*(?!\S)", " ".join(calls))
+
+
+NAMING = {
+    ".github/workflows": "\n".join(RUNS),
+    ".ci/run": CI.read_text(encoding="utf-8"),
+    **{
+        name: code_of((ROOT / name).read_text(encoding="utf-8"))
+        for name in ("README.md", "CONTRIBUTING.md", "TEACHING.md")
+    },
+}
 
 
 def parts(version):
@@ -33,28 +69,73 @@ def test_pins_are_exact_and_name_no_local_build():
     assert all(re.fullmatch(r"[\d.]+(post\d+)?", pin) for pin in PINS.values()), PINS
 
 
-def test_conda_installs_what_make_setup_installs():
+def test_conda_installs_what_make_setup_installs_but_the_tools_of_the_tests():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     *conda, pip = environment["dependencies"]
     makefile = (ROOT / "Makefile").read_text()
-    installed = re.search(r"pip install --quiet (--constraint .*) (--editable .*)\n", makefile)
-    assert pip["pip"] == [option.replace('"', "") for option in installed.groups()]
+    constraint, extra = re.search(
+        r"--quiet (--constraint \S+) (--editable .*)\n", makefile
+    ).groups()
+    assert pip["pip"] == [constraint, extra.replace('"', "").replace("[test]", "[book]")]
+    assert "d2l-attention[book]" in EXTRAS["test"]
+    (peer,) = re.findall(r"--quiet (--constraint \S+ --no-deps d2l)\b", makefile)
+    script = ROOT / "postBuild"
+    assert script.read_text().endswith(f"pip install {peer}\n")
+    assert script.stat().st_mode & 0o100  # repo2docker calls it as a program
     assert environment["name"] == PROJECT["name"]
     least = PROJECT["requires-python"].removeprefix(">=")
     assert f"python={least}" in conda
 
 
-def test_ci_and_workflows_call_make_targets_only():
-    workflow = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())
-    runs = [
-        step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step
-    ]
-    assert sorted(runs) == ["make test", "make test-newest", "make test-site"]
-    assert {run.removeprefix("make ") for run in runs} <= set(TARGETS)
-    lines = (ROOT / ".ci/run").read_text().splitlines()
-    called = [line.removeprefix("exec ") for line in lines if re.match(r"(exec )?make ", line)]
-    assert called == ["make test", "make site test-site"]
-    assert lines[-1].startswith("exec ")  # its exit status is that of the last command
+@pytest.mark.parametrize("file", NAMING)
+def test_every_make_that_is_named_is_a_target(file):
+    named = targets_in(NAMING[file])
+    assert named
+    assert set(named) <= set(TARGETS)
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_change_runs_a_workflow_once(name):
+    events = WORKFLOWS[name][True]  # YAML reads the key `on` as true
+    if "push" in events and "pull_request" in events:
+        assert events["push"] == {"branches": ["main"]}
+    if "pull_request" in events:
+        superseded = WORKFLOWS[name]["concurrency"]
+        assert "pull_request" in str(superseded["cancel-in-progress"])
+        assert "pull_request.number" in superseded["group"]
+
+
+def test_no_two_jobs_make_the_same():
+    made = [target for run in RUNS for target in targets_in(run)]
+    assert sorted(made) == sorted(set(made))
+
+
+def test_systems_without_make_run_the_lines_that_the_readme_gives():
+    (lines,) = re.findall(r"^py -m venv .*?(?=^```)", README, re.MULTILINE | re.DOTALL)
+    run = [line for line in RUNS if line.startswith("python ")]
+    assert run
+    assert set(run) <= set(lines.replace(".venv\\Scripts\\python", "python").splitlines())
+
+
+def run_ci(folder, failing="nothing"):
+    """Return the exit status of .ci/run where `make` fails on one target and else does nothing."""
+    programs = {"make": f'case " $* " in *" {failing} "*) exit 3;; esac', "chromium": ""}
+    for name, body in programs.items():
+        (folder / name).write_text(f"#!/bin/sh\n{body}\n")
+        (folder / name).chmod(0o755)
+    (folder / ".ci").mkdir()
+    script = shutil.copy(CI, folder / ".ci")  # it changes to the folder above its own
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(["bash", script], env=os.environ | {"PATH": path}).returncode
+
+
+def test_ci_is_green_when_every_target_is(tmp_path):
+    assert run_ci(tmp_path) == 0
+
+
+@pytest.mark.parametrize("target", targets_in(CI.read_text(encoding="utf-8")))
+def test_ci_fails_with_each_of_its_targets(target, tmp_path):
+    assert run_ci(tmp_path, failing=target) == 3
 
 
 def test_make_alone_lists_every_command():

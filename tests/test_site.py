@@ -2,14 +2,13 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 from conftest import ROOT, TINY, write_files
 
+from bookbinder.__main__ import main
 from bookbinder.binding import bind_module, notebook_path, read_edition_chapters
 from bookbinder.chapters import Chapter
 from bookbinder.description import read_book
@@ -85,6 +84,12 @@ def change(root: Path, old: str, new: str, file="book/01_second.md"):
     path = root / file
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
+    bind_without_running(root)
+
+
+def name_repository(root: Path):
+    path = root / "book.toml"
+    path.write_text(f'repository = "https://github.com/someone/some-book"\n{path.read_text()}')
     bind_without_running(root)
 
 
@@ -230,7 +235,8 @@ def test_headings_of_editions_are_paired():
 
 
 def test_warnings_of_sphinx_name_the_books_own_line():
-    chapter = Chapter("00_c", "book/00_c.md", nbformat.v4.new_notebook(), [1, 10, 20])
+    cells = [nbformat.v4.new_markdown_cell(text) for text in ("# 0. T", "First.", "Second.")]
+    chapter = Chapter("00_c", "book/00_c.md", nbformat.v4.new_notebook(cells=cells), [1, 10, 20])
     found = in_the_book("/s/00_c.ipynb:20003: WARNING: odd [x]\n", Path("/s"), [chapter])
     assert found == ["book/00_c.md:11: odd [x]"]
 
@@ -272,12 +278,10 @@ def test_a_missing_figure_stops_the_build(book):
         build_site(book)
 
 
-def test_a_page_missing_from_the_contents_stops_the_build(book):
+def test_a_page_missing_from_the_contents_stops_the_build(book, capsys):
     (book.root / "book/02_third.md").write_text("# 2. Third\n")
-    command = [sys.executable, "-m", "bookbinder", "site"]
-    done = subprocess.run(command, cwd=book.root, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "book/02_third.md: not listed under chapters in book.toml" in done.stderr
+    assert main(["site"]) == 1
+    assert "book/02_third.md: not listed under chapters in book.toml" in capsys.readouterr().err
 
 
 def test_notebooks_that_are_stale_stop_the_build(book):
@@ -290,14 +294,22 @@ def test_notebooks_that_are_stale_stop_the_build(book):
 @pytest.mark.parametrize("named", [False, True])
 def test_colab_and_binder_are_offered_where_a_repository_is_named(book, sphinx, named):
     if named:
-        path = book.root / "book.toml"
-        line = 'repository = "https://github.com/someone/some-book"'
-        path.write_text(f"{line}\n{path.read_text()}")
+        name_repository(book.root)
     build_site(read_book(book.root))
     page = (site_folder(book) / "00_first.html").read_text()
     for service in ("colab.research.google.com", "mybinder.org"):
         assert (service in page) == named
     assert ("some-book/blob/main/notebooks/pytorch/00_first.ipynb" in page) == named
+    assert "subprocess" not in page  # the cell that installs is for who opens the notebook
+    download = (site_folder(book) / "notebooks/pytorch/00_first.ipynb").read_text()
+    assert ("subprocess" in download) == named
+
+
+def test_a_warning_names_the_line_where_a_repository_is_named_too(book, sphinx):
+    name_repository(book.root)
+    change(book.root, "see [there]", "see {oddrole}`x` [there]")
+    with pytest.raises(BookError, match=r"book/01_second\.md:3: .*oddrole"):
+        build_site(read_book(book.root))
 
 
 def test_two_editions_get_a_switch_that_keeps_the_chapter(book, sphinx):

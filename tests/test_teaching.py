@@ -3,18 +3,11 @@
 import importlib
 import re
 
-import pytest
 from conftest import ROOT
+from this_book import BOOK, chapters
 
-from bookbinder.binding import read_edition_chapters
-from bookbinder.description import read_book
-
-BOOK = read_book(ROOT)
 TASK = r"\d+\.\d+"
 TEACHING = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
-
-
-CHAPTERS = read_edition_chapters(BOOK, BOOK.editions[0])
 
 
 def rows_of_the_table():
@@ -25,7 +18,7 @@ def rows_of_the_table():
 def exercises_of_the_chapters():
     return [
         number
-        for chapter in CHAPTERS
+        for chapter in chapters(BOOK.editions[0])
         for cell in chapter.notebook.cells
         if cell.cell_type == "markdown"
         for number in re.findall(rf"^### Exercise ({TASK})\b", cell.source, re.M)
@@ -55,25 +48,14 @@ def test_the_plan_gives_every_exercise_as_homework_once():
 
 def test_the_plan_names_headings_that_the_chapters_have():
     sessions = re.findall(r"^\| \d+ \| ([\d, ]+) \| (.*)$", TEACHING, re.M)
-    for chapters, plan in sessions:
+    for numbers, plan in sessions:
         texts = [
             cell.source
-            for chapter in CHAPTERS
-            if str(int(chapter.name[:2])) in chapters.split(", ")
+            for chapter in chapters(BOOK.editions[0])
+            if str(int(chapter.name[:2])) in numbers.split(", ")
             for cell in chapter.notebook.cells
         ]
         headings = re.findall(r"^#+ (.*)$", "\n".join(texts), re.M)
         for named in re.findall(r"\*([^*]+)\*", plan):
             assert any(heading.startswith(named) for heading in headings), named
     assert len(sessions) == 10
-
-
-@pytest.mark.parametrize("file", ["README.md", "TEACHING.md"])
-def test_links_and_commands_exist(file):
-    text = (ROOT / file).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#]+)\)", text):
-        assert target.startswith("https://") or (ROOT / target).exists(), target
-    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
-    named = re.findall(r"(?:^|`)(?:\w+=\S+ )*make ([a-z-]+)\b", text, re.M)
-    assert named
-    assert set(named) <= set(targets)

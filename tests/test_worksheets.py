@@ -3,10 +3,10 @@
 import nbformat
 import pytest
 from conftest import TINY, write_files
-from nbclient import NotebookClient
 
 from bookbinder.__main__ import main
 from bookbinder.errors import BookError
+from bookbinder.execution import run_to_the_end
 from bookbinder.worksheets import names_in, stubs, without_answers
 
 CHAPTER = '''
@@ -101,13 +101,14 @@ CHAPTER = '''
 
 
 @pytest.fixture(scope="module")
-def sheets(tmp_path_factory):
+def sheets(tmp_path_factory, shared_kernel):
     """The students' and the teachers' edition of a chapter, and the executed one."""
     root = tmp_path_factory.mktemp("sheets")
     book = TINY["book.toml"].replace(', "01_second"', "")
     write_files(root, {"book.toml": book, "book/00_first.md": CHAPTER})
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
+        patch.setattr("bookbinder.execution.NotebookClient", shared_kernel)
         assert main(["bind"]) == 0
         assert main(["worksheets"]) == 0
         assert main(["worksheets", "--solutions-only"]) == 0
@@ -120,6 +121,11 @@ def read(root, folder):
 
 def code(notebook):
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def run(notebook, shared_kernel, folder):
+    resources = {"metadata": {"path": str(folder)}}
+    run_to_the_end(shared_kernel(notebook, timeout=20, resources=resources))
 
 
 def printed(cell):
@@ -153,13 +159,13 @@ def test_a_worksheet_keeps_tasks_hints_stubs_and_outputs_that_solutions_do_not_c
     assert [c.outputs for c in cells[3:]] == [[], [], []]
 
 
-def test_a_worksheet_runs_from_top_to_bottom_unanswered(sheets):
+def test_a_worksheet_runs_from_top_to_bottom_unanswered(sheets, shared_kernel):
     notebook = read(sheets, "_build/worksheets")
-    NotebookClient(notebook, kernel_name="python3", timeout=20).execute()
+    run(notebook, shared_kernel, sheets)
     assert [printed(cell) for cell in code(notebook)][2::2] == ["not attempted\n"] * 2
 
 
-def test_solutions_are_folded_in_the_notebook_and_open_for_teachers(sheets):
+def test_solutions_are_folded_in_the_notebook_and_open_for_teachers(sheets, shared_kernel):
     folded = [
         "area" in c.source and "source_hidden" in str(c.metadata)
         for c in code(read(sheets, "notebooks/pytorch"))
@@ -173,7 +179,7 @@ def test_solutions_are_folded_in_the_notebook_and_open_for_teachers(sheets):
         assert kept in text
     for left_out in ("unrelated * 6", "Some words.", "Nobody", "your turn"):
         assert left_out not in text
-    NotebookClient(teachers, kernel_name="python3", timeout=20).execute()
+    run(teachers, shared_kernel, sheets)
 
 
 def test_binding_worksheets_again_changes_no_byte(sheets, monkeypatch):
@@ -200,6 +206,7 @@ def test_worksheets_are_made_of_notebooks_that_match_the_book(tiny, capsys):
     assert "00_first.ipynb is missing; run `make notebooks` first" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("in_shared_kernel")
 def test_a_solution_in_an_output_above_it_stops_the_binding(sheets, tmp_path, monkeypatch, capsys):
     write_files(tmp_path, {"book.toml": (sheets / "book.toml").read_text()})
     telling = CHAPTER.replace(

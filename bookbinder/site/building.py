@@ -25,6 +25,7 @@ WARNING = re.compile(
     r"^(?:(?P<file>/[^:]*):)?(?:(?P<line>\d+):)? *(?:WARNING|ERROR): (?P<text>.*)$"
 )
 CELL = 10_000  # myst-nb counts lines as 10000 times the cell, plus the line
+TOOL = Path(__file__).parents[2]  # the folder of bookbinder, whose extension Sphinx loads
 NEEDED = "the site needs more packages; `make site` installs them"
 
 
@@ -89,7 +90,7 @@ def run_sphinx(book: Book, source: Path, goal: Path, chapters: list[Chapter]) ->
     warnings = source.with_name(f"{source.name}.warnings")
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-j", "auto", "--keep-going"]
     command += ["-W", "-w", str(warnings), "-d", str(doctrees), str(source), str(goal)]
-    environment = os.environ | {"PYTHONPATH": str(book.root), "NO_COLOR": "1"}
+    environment = os.environ | {"PYTHONPATH": str(TOOL), "NO_COLOR": "1"}
     warnings.unlink(missing_ok=True)
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     text = warnings.read_text(encoding="utf-8") if warnings.exists() else ""

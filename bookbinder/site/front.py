@@ -97,7 +97,9 @@ def minutes(chapter: Chapter) -> int:
 
 def lead_of(readme: str) -> str:
     """Return the paragraph under the title of the README: it says what the book is."""
-    return next((p for p in readme.split("\n\n")[1:] if not p.startswith(("#", "`"))), "").strip()
+    return next(
+        (p for p in readme.split("\n\n")[1:] if not p.startswith(("#", "`", "[!["))), ""
+    ).strip()
 
 
 def facts_page(

@@ -5,7 +5,8 @@ import re
 
 from nbformat import NotebookNode
 
-from bookbinder.chapters import Chapter, tags_of
+from bookbinder.chapters import Chapter, tags_of, title_cell
+from bookbinder.opened_alone import INSTALL
 from bookbinder.prose import CITATION, REFERENCE, REFERENCES, TAG
 
 ORIGIN = re.compile(r"\A<!-- Made from .*? -->(?=\n)")
@@ -18,7 +19,8 @@ FOLDED = {  # tag -> (what is folded, text on the closed fold, text on the open 
 def site_notebook(notebook: NotebookNode) -> NotebookNode:
     """Return a copy without origin comment, with folds, alt texts and links to references."""
     page = copy.deepcopy(notebook)
-    page.cells[0].source = ORIGIN.sub("", page.cells[0].source)
+    title = title_cell(page)
+    title.source = ORIGIN.sub("", title.source)
     in_references = False
     for cell in page.cells:
         if cell.cell_type == "markdown":
@@ -30,6 +32,8 @@ def site_notebook(notebook: NotebookNode) -> NotebookNode:
 
 def site_metadata(cell: NotebookNode) -> NotebookNode:
     """Return the metadata that myst-nb needs: folds, and the alt text of pictures."""
+    if INSTALL in tags_of(cell):
+        return NotebookNode(tags=["remove-cell"])  # whoever reads a page has nothing to install
     made = NotebookNode(tags=list(tags_of(cell)), mystnb=NotebookNode())
     for tag, (fold, show, hide) in FOLDED.items():
         if tag in made.tags:
@@ -59,7 +63,8 @@ def site_markdown(source: str, in_references: bool) -> tuple[str, bool]:
 
 def source_line(chapter: Chapter, index: int, line: int) -> str:
     """Say where in the book stands what myst-nb calls `line`, which is one too many."""
-    before = 1 if index == 0 else 0  # the origin comment
+    cells = chapter.notebook.cells
+    before = 1 if cells[index] is title_cell(chapter.notebook) else 0  # the origin comment
     return f"{chapter.file}:{chapter.lines[index] + max(line - 2 - before, 0)}"
 
 
@@ -76,4 +81,4 @@ def equations(chapters: list[Chapter]) -> dict[str, str]:
 
 def title_of(chapter: Chapter) -> str:
     """Return the title of a chapter, with its number."""
-    return chapter.notebook.cells[0].source.splitlines()[0].lstrip("# ").strip()
+    return title_cell(chapter.notebook).source.splitlines()[0].lstrip("# ").strip()

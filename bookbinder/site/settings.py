@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from bookbinder.binding import notebook_path
 from bookbinder.description import Book, Edition
+from bookbinder.opened_alone import services
 
 HERE = Path(__file__).parent
 NAMES = {"pytorch": "PyTorch", "jax": "JAX", "tensorflow": "TensorFlow", "mxnet": "MXNet"}
@@ -44,16 +46,7 @@ def sphinx_settings(book: Book, edition: Edition, equations: dict[str, str], anc
         "pygments_dark_style": "a11y-high-contrast-dark",
     }
     if repository := book.repository:
-        launch = {"notebook_interface": "jupyterlab", "binderhub_url": "https://mybinder.org"}
-        if "github.com" in repository:
-            launch["colab_url"] = "https://colab.research.google.com"
-        options |= {
-            "repository_url": repository,
-            "repository_branch": "main",
-            "use_repository_button": True,
-            "path_to_docs": book.named(edition.notebooks),
-            "launch_buttons": launch,
-        }
+        options |= {"repository_url": repository, "use_repository_button": True}
     return {
         "project": book.title,
         "html_title": book.title,
@@ -93,6 +86,10 @@ def sphinx_settings(book: Book, edition: Edition, equations: dict[str, str], anc
         "book_chapters": list(book.chapters),
         "book_equations": equations,
         "book_notebooks": f"notebooks/{edition.framework}",
+        "book_services": {
+            name: services(book.repository, book.named(notebook_path(edition, name)))
+            for name in book.chapters
+        },
         "book_editions": [
             {
                 "name": edition_name(other, book.editions),

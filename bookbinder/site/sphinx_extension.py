@@ -115,6 +115,7 @@ def header_tools(
     """Tell the header which notebook belongs to a page, and where the page is in other editions."""
     chapters = set(app.config.book_chapters)
     if pagename in chapters:
+        context["book_services"] = app.config.book_services[pagename]
         context["book_notebook"] = f"{app.config.book_notebooks}/{pagename}.ipynb"
     up = "../" * pagename.count("/")
     here = next((e for e in app.config.book_editions if e["here"]), None)
@@ -138,6 +139,7 @@ def setup(app: Sphinx) -> dict:
         ("book_equations", {}),
         ("book_chapters", []),
         ("book_notebooks", ""),
+        ("book_services", {}),
         ("book_editions", []),
         ("book_anchors", {}),
     ):

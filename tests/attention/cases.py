@@ -70,7 +70,7 @@ ATTENTIONS = {
 
 def layer_of(name: str, dtype=torch.float64, seed=0, **options) -> nn.Module:
     """Return the layer after one call, so that a lazy one has its parameters; in eval mode."""
-    torch.manual_seed(seed)
+    torch.default_generator.manual_seed(seed)  # torch.manual_seed notes each caller's stack, slowly
     layer = ATTENTIONS[name].make(**options).to(dtype).eval()
     layer(*batch(dtype=dtype))
     return layer

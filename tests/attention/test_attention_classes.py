@@ -190,8 +190,18 @@ def test_dropout_keeps_the_mean_of_the_output(name, need_weights):
     want = layer(*tensors, need_weights=need_weights).mean(1)
     out = layer.train()(*tensors, need_weights=need_weights)
     torch.testing.assert_close(out.mean(1), want, rtol=0.05, atol=0)
-    share = (layer(queries, keys[:, :1], torch.ones(2, 1, 1).double()) == 0).double().mean()
-    assert share in (0, 0.5, 1)
+
+
+@every_class
+@with_or_without_weights
+def test_dropout_drops_whole_weights_and_scales_up_the_others(name, need_weights):
+    layer = layer_of(name, dropout=0.25)
+    queries, keys, _ = batch(n=1, m=1)
+    tensors = (queries.expand(2, 4000, D), keys, torch.ones(2, 1, 2).double())  # all weights are 1
+    dropped = (out := layer.train()(*tensors, need_weights=need_weights)) == 0
+    assert torch.equal(dropped[..., 0], dropped[..., 1])
+    close(out, (~dropped).double() / 0.75)
+    assert 0.23 < dropped.double().mean() < 0.27
 
 
 @every_class

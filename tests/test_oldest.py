@@ -1,0 +1,27 @@
+"""The oldest versions that `make test-oldest` installs: pyproject.toml alone says them."""
+
+import re
+import tomllib
+
+from conftest import ROOT
+
+from tests.oldest import oldest_versions
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def test_the_oldest_versions_are_the_lower_bounds_of_who_tests_the_book():
+    extras = {
+        "book": ["ruff>=0.8"],
+        "test": ["d2l-attention[book]", "pytest>=8.3"],
+        "site": ["sphinx>=9.0"],
+    }
+    project = {"dependencies": ["torch>=2.7"], "optional-dependencies": extras}
+    assert oldest_versions(project) == ["torch==2.7", "ruff==0.8", "pytest==8.3"]
+
+
+def test_every_requirement_has_a_lower_bound_and_nothing_else():
+    for requirements in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()):
+        for requirement in requirements:
+            own_extra = requirement.startswith(f"{PROJECT['name']}[")
+            assert own_extra or re.fullmatch(r"[a-z0-9-]+>=\d+(\.\d+)*", requirement), requirement
