@@ -6,7 +6,9 @@ COPIES  ?= my-notebooks
 VENV    ?= .venv
 RUN      = "$(CURDIR)/$(VENV)/bin/python" -m
 PYTEST   = $(RUN) pytest
-NBVAL    = --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-with tests/sanitize.cfg
+NBVAL    = --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg
+# Two processes with one thread each: a notebook's cells, and a file's tests, stay in one of them.
+AT_ONCE  = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 export D2L_DEVICE = $(DEVICE)
 
 help:         ## list the commands
@@ -19,7 +21,7 @@ lab: setup    ## open the book in JupyterLab, in copies that are yours to change
 test: setup   ## check everything; with DEVICE=cuda, run the notebooks on the GPU
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
-	$(PYTEST) tests notebooks --nbval $(NBVAL)
+	OMP_NUM_THREADS=1 $(PYTEST) notebooks tests --nbval $(NBVAL) $(AT_ONCE)
 
 test-cpus: setup  ## run the notebooks as other CPUs compute them; CPUS="plainest", one of tests/cpus.py
 	@PYTEST_ADDOPTS="$(NBVAL) $(AT_ONCE)" $(RUN) tests.cpus $(CPUS)

@@ -45,5 +45,5 @@ def summary(notebooks: Counter[str], cells: Counter[str]) -> list[str]:
     for name, seconds in cells.most_common(LONGEST):
         lines.append(f"{seconds:7.1f}  {name}")
         if seconds * 10 > LIMIT:
-            lines[-1] += f": more than a tenth of the {LIMIT} s that a cell may take"
+            lines[-1] += f": more than a tenth of its {LIMIT} s"
     return lines
