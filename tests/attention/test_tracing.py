@@ -16,6 +16,12 @@ LENS = [torch.tensor(lens) for lens in ([4, 2], [4, 0], [1, 3])]  # all traced w
 LONG = torch.tensor([512, 300]), torch.tensor([1, 0])
 every_class = pytest.mark.parametrize("name", ATTENTIONS)
 with_or_without_weights = pytest.mark.parametrize("need_weights", [True, False])
+# Compiling takes seconds: each kind of score once, and both ways where they differ.
+each_kind = pytest.mark.parametrize(
+    ("name", "need_weights"),
+    [("dot", True), ("additive", True)]
+    + [(name, False) for name in ("dot", "distance", "bilinear, lazy, rank 2", "cosine")],
+)
 
 
 def traced(function, *arguments):
@@ -72,8 +78,7 @@ class Call(nn.Module):
         return self.layer(queries, keys, values, lens, need_weights=self.need_weights)
 
 
-@every_class
-@with_or_without_weights
+@each_kind
 @pytest.mark.filterwarnings("ignore:The tensor attribute self.layer.attention_weights")
 def test_an_export_with_dynamic_sizes_is_right_for_other_sizes(name, need_weights):
     b, n, m = (torch.export.Dim(axis, min=2, max=4096) for axis in "bnm")
@@ -85,8 +90,7 @@ def test_an_export_with_dynamic_sizes_is_right_for_other_sizes(name, need_weight
         torch.testing.assert_close(program(*tensors, lens), call(*tensors, lens))
 
 
-@every_class
-@with_or_without_weights
+@each_kind
 def test_one_graph_of_dynamic_sizes_is_right_for_all(name, need_weights):
     call = Call(layer_of(name), need_weights)
     torch._dynamo.reset()
