@@ -36,6 +36,7 @@ SETTINGS = {
     "mkl-plain": MKL_PLAIN,
     "numpy-avx2": NO_AVX512,
     "numpy-plain": NUMPY_PLAIN,
+    # make test has one thread in each process: this differs from it in everything
     "plainest": TWO_THREADS | ATEN_PLAIN | SSE4 | MKL_PLAIN | NUMPY_PLAIN,
 }
 

@@ -14,7 +14,7 @@ from nbval.plugin import IPyNbFile
 
 from bookbinder.notebook_files import keep_equal_pictures
 from bookbinder.pictures import SVG, Tolerance, picture_difference
-from d2l_attention.torch import FIGURE_STYLE
+from d2l_attention.figures import STYLE
 
 CURVE = "M 10 20 L 30.123456 40 L 50 60"
 PICTURE = f"""<?xml version="1.0"?>
@@ -50,7 +50,7 @@ def changed(old, new, text=PICTURE):
 
 def drawn(size=1.0, curve=1.0, bright=1.0):
     """Return a picture as matplotlib draws it, with all kinds of ids that are hashes."""
-    with rc_context(FIGURE_STYLE):
+    with rc_context(STYLE):
         figure = Figure(figsize=(3 * size, 2))
         left, right = figure.subplots(1, 2)
         left.plot([1, 2, 3], [curve, 2, 1], marker="o", markersize=5 * size)
