@@ -9,6 +9,8 @@ PYTEST   = $(RUN) pytest
 NBVAL    = --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg
 # Two processes with one thread each: a notebook's cells, and a file's tests, stay in one of them.
 AT_ONCE  = --numprocesses 2 --dist loadfile --no-loadscope-reorder
+# With other versions, outputs differ a little and packages warn of each other: errors count.
+ERRORS_ONLY = notebooks tests --nbval-lax $(NBVAL) $(AT_ONCE) -W default
 export D2L_DEVICE = $(DEVICE)
 
 help:         ## list the commands
@@ -64,13 +66,20 @@ $(VENV)/site-ready: $(VENV)/ready
 	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,site]"
 	@touch $(VENV)/site-ready
 
-test-newest:  ## run the notebooks for errors only, with the newest packages (PYTHON=python3.14)
+test-oldest:  ## run notebooks and unit tests for errors only, with the oldest packages allowed
+	$(PYTHON) -m venv --clear .venv-oldest
+	$(PYTHON) -m tests.oldest > .venv-oldest/versions.txt
+	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/versions.txt --editable ".[test]"
+	.venv-oldest/bin/python -m pip install --quiet --no-deps d2l==1.0.3
+	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest $(ERRORS_ONLY)
+
+test-newest:  ## run notebooks and unit tests for errors only, with the newest packages (PYTHON=python3.14)
 	$(PYTHON) -m venv --clear .venv-newest
 	.venv-newest/bin/python -m pip install --quiet --editable ".[test]"
 	.venv-newest/bin/python -m pip install --quiet --no-deps d2l==1.0.3
-	.venv-newest/bin/python -m pytest notebooks --nbval-lax $(NBVAL)
+	OMP_NUM_THREADS=1 .venv-newest/bin/python -m pytest $(ERRORS_ONLY)
 
 clean:        ## remove what make set up; your copies of the notebooks stay
-	rm -rf .venv .venv-newest _build
+	rm -rf .venv .venv-oldest .venv-newest _build
 
-.PHONY: help lab test test-cpus notebooks worksheets site site-open test-site pdf setup benchmark mutants test-newest clean
+.PHONY: help lab test test-cpus notebooks worksheets site site-open test-site pdf setup benchmark mutants test-oldest test-newest clean

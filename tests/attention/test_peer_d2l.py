@@ -17,6 +17,14 @@ def close(got, want, tolerance=1e-6):
     torch.testing.assert_close(got, want, atol=tolerance, rtol=tolerance)
 
 
+def is_nan_or_refused(compute):
+    """Say whether d2l's -1e6 spoils half precision: PyTorch writes -inf there, or an error."""
+    try:
+        return bool(compute().isnan().any())
+    except RuntimeError as error:
+        return "without overflow" in str(error)
+
+
 def sizes(n=1, d=2, dtype=torch.float32):
     return [normal(*shape, dtype=dtype) for shape in ((2, n, d), (2, 10, 2), (2, 10, 4))]
 
@@ -102,9 +110,9 @@ class TestDefect:
         assert d2l.masked_softmax(X.clone(), lens).tolist() == [[[0.5, 0.5]]]
         assert ours.masked_softmax(X, lens).tolist() == [[[0.0, 0.0]]]
 
-    def test_an_empty_sequence_is_nan_in_half_precision(self):
+    def test_an_empty_sequence_has_no_weights_in_half_precision(self):
         X, lens = torch.zeros(1, 1, 2).half(), torch.tensor([0])
-        assert d2l.masked_softmax(X.clone(), lens).isnan().all()
+        assert is_nan_or_refused(lambda: d2l.masked_softmax(X.clone(), lens))
         assert ours.masked_softmax(X, lens).tolist() == [[[0.0, 0.0]]]
 
     def test_padding_wins_over_very_low_scores(self):
@@ -119,10 +127,10 @@ class TestDefect:
         assert theirs(queries, keys, values, LENS["(b,)"])[0].isnan().any()
         assert own(queries, keys, values, LENS["(b,)"]).isfinite().all()
 
-    def test_scores_beyond_half_precision_are_nan(self):
+    def test_scores_beyond_half_precision_have_no_weights(self):
         tensors = [t * 300 for t in sizes(dtype=torch.float16)]
         theirs, own = both_dot_product()
-        assert theirs(*tensors, LENS["(b,)"]).isnan().any()
+        assert is_nan_or_refused(lambda: theirs(*tensors, LENS["(b,)"]))
         want = own(*(t.double() for t in tensors), LENS["(b,)"])
         out = own(*tensors, LENS["(b,)"], need_weights=False)
         torch.testing.assert_close(out.double(), want, atol=1, rtol=1e-3)
