@@ -1,5 +1,6 @@
 """Every page: nothing missing, nothing asked of a network, nothing raw, no link into the void."""
 
+import json
 import re
 from urllib.parse import unquote, urldefrag
 
@@ -65,6 +66,8 @@ def test_chapters_have_equations_and_a_notebook(visited):
 
 
 def test_downloaded_notebooks_are_those_of_the_book(site):
-    copies = {path.relative_to(site): path.read_bytes() for path in site.rglob("*.ipynb")}
+    copies = {
+        path.relative_to(site): json.loads(path.read_bytes()) for path in site.rglob("*.ipynb")
+    }
     notebooks = (ROOT / "notebooks").rglob("*.ipynb")
-    assert copies == {path.relative_to(ROOT): path.read_bytes() for path in notebooks}
+    assert copies == {path.relative_to(ROOT): json.loads(path.read_bytes()) for path in notebooks}
