@@ -18,7 +18,7 @@ from bookbinder.site.bibliography import references_page
 from bookbinder.site.building import build_site, in_the_book, site_folder
 from bookbinder.site.finishing import slim
 from bookbinder.site.formulas import with_math
-from bookbinder.site.front import facts_page, first_explorer, home_page
+from bookbinder.site.front import facts_page, first_explorer, home_page, lead_of
 from bookbinder.site.functions import docstring_as_markdown, functions_page
 from bookbinder.site.icons import icon_styles, icons_used
 from bookbinder.site.pages import equations, site_notebook
@@ -144,6 +144,10 @@ def test_the_home_page_lists_chapters_with_question_and_minutes(book):
     page = home_page("Tiny", "Lead.", notebooks, ("facts",))
     assert "| [0. First](00_first.ipynb) | Why? | 10 |" in page
     assert first_explorer(notebooks) is None
+
+
+def test_the_lead_of_the_readme_is_its_first_paragraph_of_words():
+    assert lead_of("# T\n\n[![Open in Colab](a.svg)](b)\n\n`code`\n\nLead.\n\nMore.") == "Lead."
 
 
 def test_facts_say_where_nothing_is_known(book):
