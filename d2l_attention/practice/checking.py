@@ -2,9 +2,12 @@
 
 import contextlib
 import inspect
+import math
+import re
 import sys
 import sysconfig
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -23,11 +26,15 @@ from d2l_attention.practice.arrays import (
 from d2l_attention.practice.diagnosis import Trial, diagnose
 from d2l_attention.practice.exercises import Exercise, find
 from d2l_attention.practice.explorer import STYLE
+from d2l_attention.practice.gradients import central_differences, gradients, largest_made
 
 CELL_STYLE = "".join(line for line in STYLE.splitlines() if line.startswith("table"))
 NOT_THEIRS = (str(Path(__file__).parent.parent), *map(sysconfig.get_path, ("stdlib", "purelib")))
 COLORS = {"passed": "#2da44e", "wrong": "#d1242f", "error": "#d1242f", "not attempted": "#8c959f"}
 MOST_SHOWN = 8  # rows and columns
+SHAPES_CLASH = re.compile(
+    r"must match|broadcast|shapes? .*(cannot|mismatch|incompatible)|mat1 and mat2"
+)
 
 
 @dataclass(frozen=True)
@@ -83,14 +90,15 @@ def show(text: str, html: str) -> None:
         print(text)
 
 
-def examine(exercise: Exercise, answer: object, framework: str) -> Result:
+def examine(
+    exercise: Exercise, answer: object, framework: str, *, numbers_only: bool = False
+) -> Result:
     """Return what is right or wrong with an answer, whatever it is and does."""
 
     def result(status: str, message: str, mistake: str | None = None, trial: Trial | None = None):
         return Result(exercise.number, status, message, mistake, trial, exercise.tolerance)
 
-    help_ = f' hint("{exercise.number}") gives a first step.' if exercise.hints else ""
-    missing = result("not attempted", f"Write your answer, then check it again.{help_}")
+    missing = result("not attempted", "Write your answer, then check it again.")
     if answer is None or answer is Ellipsis:
         return missing
     if misfit := wrong_call(exercise, answer):
@@ -103,22 +111,73 @@ def examine(exercise: Exercise, answer: object, framework: str) -> Result:
         except (Exception, SystemExit) as error:
             if isinstance(error, NotImplementedError) and not trials and raised_by_them(error):
                 return missing
-            return result("error", complaint(error), "exception")
+            return result("error", complaint(error, exercise, inputs), "exception")
         if returned is None or returned is Ellipsis:
             if is_stub(answer):
                 return missing
             say = f"Your code returns {returned}. Is a `return` missing?"
             return result("wrong", say, "nothing returned")
+        if given and is_foreign(returned, framework):
+            say = "Your code returns a NumPy array: stay in the arrays that it is given."
+            return result("wrong", say, "a NumPy array")
         try:
             trials.append(tried(exercise, inputs, given, returned))
         except TypeError as error:
             return result("wrong", f"Your code returns {error}.", "not an array")
-    if (found := diagnose(exercise, trials)) is None:
+    found = diagnose(exercise, trials)
+    if found is None and not numbers_only:
+        found = beyond_the_numbers(exercise, answer, framework)
+    if found is None:
         inputs = f" on {len(trials)} inputs" if len(trials) > 1 else ""
         return result("passed", f"Your answer is right{inputs}.", None, trials[0])
     wrong = [t for t in trials if not t.right(exercise.tolerance)]
     also = " It also writes into its argument." if wrong and any(t.changed for t in trials) else ""
     return result("wrong", found[1] + also, found[0], (wrong or trials)[0])
+
+
+def beyond_the_numbers(
+    exercise: Exercise, answer: Callable, framework: str
+) -> tuple[str, str] | None:
+    """Look at what right numbers do not show: gradients, and arrays that are too large."""
+    for inputs in exercise.cases():
+        if exercise.most_elements:
+            most = exercise.most_elements(*inputs)
+            made = largest_made(answer, inputs, framework)
+            if math.prod(made) > most:
+                return "an array too large", (
+                    f"The numbers are right, but on its way your code makes an array of shape "
+                    f"{made}: the task allows {most} elements for these inputs."
+                )
+        if exercise.gradient and (say := wrong_gradient(exercise, answer, inputs, framework)):
+            return "gradient", say
+    return None
+
+
+def wrong_gradient(
+    exercise: Exercise, answer: Callable, inputs: tuple, framework: str
+) -> str | None:
+    """Compare the gradient of an answer with central differences of the reference."""
+    names = list(inspect.signature(exercise.reference).parameters)
+    direction = np.cos(np.arange(np.size(exercise.reference(*map(copied, inputs)))))
+    got = gradients(answer, inputs, direction, framework)
+    for at, gradient in got.items():
+        wanted = central_differences(exercise.reference, inputs, at, direction)
+        if not np.isfinite(gradient).all():
+            found = "not finite"
+        elif not np.allclose(gradient, wanted, rtol=1e-2, atol=1e-2):
+            found = "wrong"
+        else:
+            continue
+        return (
+            f"The numbers are right, but their gradient with respect to {names[at]} is {found}. "
+            "Gradients flow through the values that where() discards as well."
+        )
+    return None
+
+
+def is_foreign(returned: object, framework: str) -> bool:
+    """Say whether an answer left the framework for NumPy."""
+    return framework != "numpy" and isinstance(returned, np.ndarray)
 
 
 def called(answer: object, given: list) -> object:
@@ -195,13 +254,21 @@ def raised_by_them(error: BaseException) -> bool:
     return bool(own) and own[-1] == traceback.extract_tb(error.__traceback__)[-1]
 
 
-def complaint(error: BaseException) -> str:
+def complaint(error: BaseException, exercise: Exercise, inputs: tuple) -> str:
     """Return an exception of the reader's code in one line, with their line."""
     text = f"Your code raises {kind_name(error)}"
     with contextlib.suppress(Exception):  # a message that cannot be made is none
         text += f": {str(error).strip().splitlines()[0][:200]}" if str(error).strip() else ""
     own = frames_of(error)
-    return text + (f" (line {own[-1].lineno}: {own[-1].line[:80]})" if own else "")
+    text += f" (line {own[-1].lineno}: {own[-1].line[:80]})" if own else ""
+    if SHAPES_CLASH.search(str(error)):
+        with np.errstate(all="ignore"):
+            shape = np.shape(exercise.reference(*map(copied, inputs)))
+        text += (
+            f". Did an axis get lost on the way? A sum or a maximum keeps its axis with "
+            f"keepdim=True. The result has shape {shape}."
+        )
+    return text
 
 
 def pictured(trial: Trial, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
@@ -246,13 +313,20 @@ def side_by_side(result: Result) -> list[str]:
     target, answer, wrong, note = pictured(result.trial, result.tolerance)
     titles = headings(result.trial)
     digits = digits_of(result.trial)
-    left = [titles[0], *drawing.text_rows(target, digits=digits)]
     right = [titles[1], *drawing.text_rows(answer, wrong, digits=digits)]
+    if is_secret(result.trial):
+        return right
+    left = [titles[0], *drawing.text_rows(target, digits=digits)]
     width = max(map(len, left)) + 4
     left += [""] * (len(right) - len(left))
     right += [""] * (len(left) - len(right))
     lines = [f"{a:{width}}{b}".rstrip() for a, b in zip(left, right, strict=True)]
     return [*([note] if note else []), *lines]
+
+
+def is_secret(trial: Trial) -> bool:
+    """Say whether the target would give the answer away: a value that is asked for."""
+    return not trial.inputs and not trial.right(1e-12)
 
 
 def tables(result: Result) -> str:
@@ -264,24 +338,15 @@ def tables(result: Result) -> str:
     scale = (0.0, 1.0) if weights else None
     digits = digits_of(result.trial)
     titles = headings(result.trial)
+    both = (target, titles[0], None), (answer, titles[1], wrong)
     pair = "\n".join(
         drawing.table(matrix, title=title, digits=digits, scale=scale, marked=marks)
-        for matrix, title, marks in ((target, titles[0], None), (answer, titles[1], wrong))
+        for matrix, title, marks in both[is_secret(result.trial) :]
     )
     note = f"<p>{escape(note)}</p>" if note else ""
     style = "display:flex;flex-wrap:wrap;align-items:flex-start;gap:4px 28px"
     return f'{note}<div style="{style}">{pair}</div>\n'
 
 
-shown_hints: dict[str, int] = {}
-
-
 def hint(number: str) -> None:
-    """Print the next hint of an exercise: one step more at each call."""
-    hints = find(number).hints
-    at = shown_hints.get(str(number), 0)
-    shown_hints[str(number)] = at + 1
-    if at < len(hints):
-        print(f"Hint {at + 1} of {len(hints)}: {hints[at]}")
-    else:
-        print(f"There is no further hint for {number}: look at the solution, then try again.")
+    """Going out."""
