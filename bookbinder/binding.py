@@ -13,8 +13,10 @@ from tqdm import tqdm
 from bookbinder.bind_facts import note_seconds
 from bookbinder.chapters import Chapter, read_chapter, tags_of
 from bookbinder.description import Book, Edition
+from bookbinder.diagrams import stale_diagrams
 from bookbinder.errors import BookError
 from bookbinder.execution import execute
+from bookbinder.filled_in import filled_in
 from bookbinder.notebook_files import (
     COMMAND,
     as_text,
@@ -35,6 +37,7 @@ def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
         read_chapter(path, book.named(path), edition.framework)
         for path in map(book.chapter_file, book.chapters)
     ]
+    chapters = filled_in(book, chapters)
     return [ready_to_open_alone(chapter, book, edition) for chapter in chapters]
 
 
@@ -126,6 +129,7 @@ def stale_files(book: Book, edition: Edition) -> list[str]:
             expected.add(cover_path(edition))
             if read_or_empty(cover_path(edition)) != cover:
                 stale.append(f"{book.named(cover_path(edition))} differs from {chapter.file}")
+    stale += stale_diagrams(book.source, chapters, edition.notebooks)
     for path in sorted(edition.notebooks.glob("*.*")):
         if path.suffix in (".ipynb", ".svg") and path not in expected:
             stale.append(f"{book.named(path)} belongs to no chapter")

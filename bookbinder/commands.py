@@ -5,6 +5,7 @@ from pathlib import Path
 
 from bookbinder.binding import bind_module, bind_notebook, read_edition_chapters
 from bookbinder.description import Book, guess, read_book
+from bookbinder.diagrams import bring_diagrams
 from bookbinder.errors import BookError
 from bookbinder.reader_copies import bring_copies
 from bookbinder.site.building import build_site, open_site
@@ -50,6 +51,7 @@ def bind_book(book: Book, options: argparse.Namespace) -> None:
     for edition in book.editions:
         chapters = read_edition_chapters(book, edition)
         bind_module(book, edition, chapters)
+        bring_diagrams(book.source, chapters, edition.notebooks)
         for chapter in chapters:
             if not options.chapters or chapter.name in options.chapters:
                 bind_notebook(book, edition, chapter)

@@ -20,7 +20,7 @@ BOOK_KEYS = {
     "chapters": list,
     "editions": list,
 }
-OPTIONAL_KEYS = {"repository": str}  # where the book is published
+OPTIONAL_KEYS = {"repository": str, "two_hours": list}  # where it is published; a short path
 REPOSITORY = re.compile(r"(https|file)://[^\s\"'\\]+")  # for pip after "git+", inside quotes
 EDITION_KEYS = {"framework": str, "language": str, "notebooks": str, "module": str}
 
@@ -46,6 +46,7 @@ class Book:
     chapters: tuple[str, ...]
     editions: tuple[Edition, ...]
     repository: str = ""
+    two_hours: tuple[str, ...] = ()  # "chapter", or "chapter#Heading"
 
     def chapter_file(self, name: str) -> Path:
         return self.source / f"{name}.md"
@@ -83,6 +84,7 @@ def read_book(root: Path) -> Book:
         chapters=tuple(table["chapters"]),
         editions=tuple(read_edition(root, entry) for entry in table["editions"]),
         repository=table.get("repository", ""),
+        two_hours=tuple(map(str, table.get("two_hours", ()))),
     )
     if book.seconds_per_cell <= 0:
         raise BookError(f"{FILE}: seconds_per_cell must be positive, got {book.seconds_per_cell}")

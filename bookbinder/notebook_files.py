@@ -29,7 +29,7 @@ def published(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
     first.source = f"{origin(chapter.file)}\n{first.source}"
     for cell in notebook.cells:
         if cell.cell_type == "code" and "solution" in tags_of(cell):
-            cell.metadata["jupyter"] = {"source_hidden": True}
+            cell.metadata["jupyter"] = {"source_hidden": True, "outputs_hidden": True}
         for output in cell.get("outputs", []):
             if SVG in output.get("data", {}):
                 output.metadata[SVG] = {"alt": cell.metadata.get("alt", "")}

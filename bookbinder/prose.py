@@ -30,7 +30,9 @@ RAW_MARKUP = re.compile(
 HTML = re.compile(r"</?(?!details|summary|sup|sub|br)[a-zA-Z][^>\n]*>")
 REFERENCES = "References"
 OPENING = ("> **The question.**", "**You will learn**", "**You need**")
-MINUTES = re.compile(r"^\*\*Time\*\* about (\d+) minutes$", re.MULTILINE)
+MINUTES = re.compile(
+    r"^\*\*Time\*\* about (\d+) minutes to read(?:, (\d+) for the exercises)?$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ def form_problems(page: Page) -> list[str]:
         if not any(line.text.startswith(opening) for line in lines):
             found.append(f"{first}: the opening lacks {opening!r}")
     if not MINUTES.search(page.text):
-        found.append(f"{first}: the opening lacks '**Time** about N minutes'")
+        found.append(f"{first}: the opening lacks '**Time** {{{{minutes}}}}'")
     if "Summary" not in page.anchors():
         found.append(f"{first}: a chapter closes with '## Summary'")
     for line in lines:

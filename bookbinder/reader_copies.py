@@ -13,6 +13,7 @@ import nbformat
 from nbformat.sign import NotebookNotary
 
 from bookbinder.description import Book
+from bookbinder.diagrams import FOLDER
 from bookbinder.errors import BookError
 from bookbinder.notebook_files import read_notebook, write_whole
 
@@ -29,6 +30,8 @@ def bring_copies(book: Book, folder: Path) -> None:
     sources = [book.editions[0].notebooks / f"{name}.ipynb" for name in book.chapters]
     for source in sources:
         read_notebook(source)  # nothing is brought where one is missing or broken
+    for picture in sorted((book.editions[0].notebooks / FOLDER).glob("*.svg")):
+        write_whole(folder / FOLDER / picture.name, picture.read_text(encoding="utf-8"))
     versions = []
     for source in sources:
         text = source.read_text(encoding="utf-8")

@@ -18,13 +18,14 @@ from nbformat import NotebookNode
 from bookbinder.binding import notebook_path, read_edition_chapters
 from bookbinder.chapters import Chapter, name_cells, tags_of, title_cell
 from bookbinder.description import Book
+from bookbinder.diagrams import bring_diagrams
 from bookbinder.errors import BookError
 from bookbinder.notebook_files import as_text, origin, published, read_notebook, write_whole
 from bookbinder.opened_alone import INSTALL
 
 COMMAND = "make worksheets"
 FOLDERS = {False: "_build/worksheets", True: "_build/solutions"}
-DETAILS = re.compile(r"<details>\s*<summary>(.*?)</summary>.*?</details>", re.DOTALL)
+DETAILS = re.compile(r"<details[^>]*>\s*<summary>(.*?)</summary>.*?</details>", re.DOTALL)
 EXERCISES = "## Exercises"
 INVITATION = "*Your answer:*"
 YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
@@ -36,13 +37,15 @@ def bind_worksheets(book: Book, solutions_only: bool) -> None:
     edition = book.editions[0]
     folder = book.root / FOLDERS[solutions_only]
     texts: dict[Path, str] = {}
-    for chapter in read_edition_chapters(book, edition):
+    chapters = read_edition_chapters(book, edition)
+    for chapter in chapters:
         whole = bound(book, notebook_path(edition, chapter.name), chapter)
         made = (teachers if solutions_only else students)(chapter, whole)
         if made is not None:
             title = title_cell(made)
             title.source = f"{origin(chapter.file, COMMAND)}\n{title.source}"
             texts[folder / f"{chapter.name}.ipynb"] = as_text(made)
+    bring_diagrams(book.source, chapters, folder)
     for path, text in texts.items():
         write_whole(path, text)
         print(book.named(path))

@@ -16,7 +16,7 @@ GOOD = """# 4. Title
 
 **You need** [chapter 3](03_before.ipynb#A-heading) and Python 3.11.
 
-**Time** about 5 minutes
+**Time** about 5 minutes to read
 
 ## A section
 
@@ -67,7 +67,7 @@ def test_a_good_page_has_no_problems(tmp_path):
     [
         ("# 4. Title", "# Title", 1, "begins with its title"),
         ("> **The question.** Why?", "Why?", 1, r"lacks '> **The question.**'"),
-        ("about 5 minutes", "5 minutes", 1, "lacks '**Time** about N minutes'"),
+        ("about 5 minutes to read", "5 minutes", 1, "lacks '**Time** {{minutes}}'"),
         ("## Summary", "## End", 1, "closes with '## Summary'"),
         ("by (4.1)", "by (4.2)", 19, "there is no equation (4.2)"),
         ("[(3.1)]", "[(3.2)]", 19, "03_before has no equation (3.2)"),

@@ -38,7 +38,7 @@ BOOK = {
 
         > **The question.** Why?
 
-        **Time** about 10 minutes
+        **Time** {{minutes}}
 
         A **new term**, cited [[1]](#References).
 
@@ -142,7 +142,7 @@ def test_a_work_that_two_chapters_cite_is_listed_once(book):
 def test_the_home_page_lists_chapters_with_question_and_minutes(book):
     notebooks = [(chapter, chapter.notebook) for chapter in chapters_of(book)]
     page = home_page("Tiny", "Lead.", notebooks, ("facts",))
-    assert "| [0. First](00_first.ipynb) | Why? | 10 |" in page
+    assert "| [0. First](00_first.ipynb) | Why? | 0 |  |" in page
     assert first_explorer(notebooks) is None
 
 

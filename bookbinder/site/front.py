@@ -5,7 +5,8 @@ import re
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter
-from bookbinder.prose import MINUTES, Page
+from bookbinder.pace import minutes
+from bookbinder.prose import Page
 from bookbinder.site.pages import title_of
 
 QUESTION = re.compile(r"^> \*\*The question\.\*\* (.*(?:\n> .*)*)", re.MULTILINE)
@@ -18,9 +19,16 @@ BUTTONS = """\
 
 
 def home_page(
-    title: str, lead: str, notebooks: list[tuple[Chapter, NotebookNode]], more: tuple[str, ...]
+    title: str,
+    lead: str,
+    notebooks: list[tuple[Chapter, NotebookNode]],
+    more: tuple[str, ...],
+    path: str = "",
 ) -> str:
-    """Return the home page: what the book is, an explorer at work, the chapters, how to run it."""
+    """Return the home page: what the book is, an explorer, a short path, the chapters, how to run.
+
+    `path` is the table of the path of two hours.
+    """
     chapters = [chapter for chapter, _ in notebooks]
     lines = [f"# {title}", "", lead, "", "```{raw} html"]
     lines += [BUTTONS.format(first=chapters[0].name), "```", ""]
@@ -37,15 +45,24 @@ def home_page(
             "```",
             "",
         ]
-    lines += ["## The chapters", "", "| Chapter | The question | Minutes |", "|---|---|---:|"]
+    if path:
+        lines += ["## In two hours", "", PATH, "", path, ""]
+    lines += [
+        "## The chapters",
+        "",
+        "| Chapter | The question | Reading | Exercises |",
+        "|---|---|---:|---:|",
+    ]
     for chapter in chapters:
         link = f"[{title_of(chapter)}]({chapter.name}.ipynb)"
-        lines.append(f"| {link} | {question(chapter)} | {minutes(chapter)} |")
-    total = sum(map(minutes, chapters))
-    lines += [f"| | **The whole book** | **{total}** |" if total else "", "", RUN, ""]
+        read, practised = minutes(chapter)
+        lines.append(f"| {link} | {question(chapter)} | {read} | {practised or ''} |")
+    read, practised = (sum(parts) for parts in zip(*map(minutes, chapters), strict=True))
+    lines += [f"| | **The whole book** | **{read}** | **{practised}** |", "", RUN, ""]
     return "\n".join([*lines, *contents(title, chapters, more)]) + "\n"
 
 
+PATH = "These sections tell the story from the first look-up to the layer; the rest can wait."
 RUN = """\
 ## Run it
 
@@ -88,11 +105,6 @@ def question(chapter: Chapter) -> str:
     """Return the question that opens the chapter."""
     match = QUESTION.search(Page(chapter, chapter.notebook).text)
     return match[1].replace("\n> ", " ").replace("|", r"\|") if match else ""
-
-
-def minutes(chapter: Chapter) -> int:
-    match = MINUTES.search(Page(chapter, chapter.notebook).text)
-    return int(match[1]) if match else 0
 
 
 def lead_of(readme: str) -> str:

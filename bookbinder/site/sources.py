@@ -9,6 +9,7 @@ from bookbinder.binding import notebook_path, read_edition_chapters, read_or_emp
 from bookbinder.chapters import Chapter
 from bookbinder.description import Book, Edition
 from bookbinder.errors import BookError
+from bookbinder.filled_in import path_sections, path_table
 from bookbinder.notebook_files import as_text, read_notebook
 from bookbinder.prose import LINK, Page, link_problems
 from bookbinder.site.bibliography import references_page
@@ -45,8 +46,9 @@ def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[
     files["references.md"] = references_page(chapters)
     pins = pinned(read_or_empty(book.root / "constraints.txt"))
     files["facts.md"] = facts_page(bound, read_facts(book, edition), pins)
+    path = path_table(chapters, path_sections(book, chapters)) if book.two_hours else ""
     lead = lead_of(read_or_empty(book.root / "README.md"))
-    files["index.md"] = home_page(book.title, lead, bound, MORE)
+    files["index.md"] = home_page(book.title, lead, bound, MORE, path)
     settings = sphinx_settings(book, edition, equations(chapters), anchors(book, edition, pages))
     files["conf.py"] = as_conf(settings)
     return files, chapters

@@ -1,0 +1,51 @@
+"""Bring the diagrams of book/figures/ to the notebooks that show them."""
+
+import re
+from pathlib import Path
+
+from bookbinder.chapters import Chapter
+from bookbinder.errors import BookError
+from bookbinder.notebook_files import write_whole
+from bookbinder.prose import LINK
+
+FOLDER = "figures"
+
+
+def diagrams_shown(chapters: list[Chapter]) -> list[str]:
+    """Return the diagrams that the prose of chapters shows: "figures/idea.svg"."""
+    found = {
+        target
+        for chapter in chapters
+        for cell in chapter.notebook.cells
+        if cell.cell_type == "markdown"
+        for picture, _, target in LINK.findall(cell.source)
+        if picture and re.match(rf"{FOLDER}/[\w-]+\.svg$", target)
+    }
+    return sorted(found)
+
+
+def bring_diagrams(source: Path, chapters: list[Chapter], folder: Path) -> None:
+    """Copy the diagrams that chapters show from `source` to the folder of their notebooks."""
+    for name in diagrams_shown(chapters):
+        try:
+            text = (source / name).read_text(encoding="utf-8")
+        except OSError as error:
+            raise BookError(f"{source.name}/{name}: cannot be read ({error.strerror})") from None
+        write_whole(folder / name, text)
+
+
+def stale_diagrams(source: Path, chapters: list[Chapter], folder: Path) -> list[str]:
+    """Return the diagrams beside the notebooks that differ from those in `source`."""
+    shown = diagrams_shown(chapters)
+    stale = [
+        f"{FOLDER}/{Path(name).name} beside the notebooks differs from {source.name}/{name}"
+        for name in shown
+        if (source / name).exists() and bytes_of(source / name) != bytes_of(folder / name)
+    ]
+    there = sorted(f"{FOLDER}/{path.name}" for path in (folder / FOLDER).glob("*"))
+    extra = [f"{name} beside the notebooks is shown by no chapter" for name in there]
+    return stale + [text for name, text in zip(there, extra, strict=True) if name not in shown]
+
+
+def bytes_of(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None

@@ -1,0 +1,97 @@
+"""What the binder writes into the text: minutes, the path of two hours, the notation table."""
+
+import copy
+import dataclasses
+
+from bookbinder.chapters import Chapter, title_cell
+from bookbinder.description import FILE, Book, guess
+from bookbinder.errors import BookError
+from bookbinder.notation import read_notation, table
+from bookbinder.pace import Section, in_fives, minutes, sections
+from bookbinder.prose import jupyter_anchor
+
+MINUTES, PATH, NOTATION = "{{minutes}}", "{{path}}", "{{notation}}"
+
+
+def filled_in(book: Book, chapters: list[Chapter]) -> list[Chapter]:
+    """Return the chapters with everything in their places that is computed from their text."""
+    path = path_sections(book, chapters)
+    texts = {
+        PATH: path_table(chapters, path),
+        NOTATION: table(read_notation(book.source), chapters),
+    }
+    return [
+        with_texts(chapter, texts | {MINUTES: time_text(chapter, path.get(chapter.name, []))})
+        for chapter in chapters
+    ]
+
+
+def with_texts(chapter: Chapter, texts: dict[str, str]) -> Chapter:
+    notebook = copy.deepcopy(chapter.notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            for place, text in texts.items():
+                cell.source = cell.source.replace(place, text)
+    return dataclasses.replace(chapter, notebook=notebook)
+
+
+def path_sections(book: Book, chapters: list[Chapter]) -> dict[str, list[Section]]:
+    """Return the sections of the path of two hours by chapter, as book.toml names them.
+
+    Raises:
+        BookError: A chapter or a heading of the path does not exist.
+    """
+    by_name = {chapter.name: sections(chapter) for chapter in chapters}
+    path: dict[str, list[Section]] = {}
+    for entry in book.two_hours:
+        name, _, heading = entry.partition("#")
+        if name not in by_name:
+            raise BookError(f"{FILE}: two_hours: no chapter {name!r}{guess(name, by_name)}")
+        titles = [section.title for section in by_name[name]]
+        if heading and heading not in titles:
+            raise BookError(
+                f"{FILE}: two_hours: {name} has no section {heading!r}{guess(heading, titles)}"
+            )
+        path.setdefault(name, []).extend(
+            section
+            for section in by_name[name]
+            if (section.title == heading if heading else not section.is_exercises)
+        )
+    return path
+
+
+def time_text(chapter: Chapter, path: list[Section]) -> str:
+    """Return how long a chapter takes, and what of it is on the path of two hours."""
+    read, practised = minutes(chapter)
+    text = f"about {read} minutes to read"
+    if practised:
+        text += f", {practised} for the exercises"
+    if path:
+        whole = len(path) == len([s for s in sections(chapter) if not s.is_exercises])
+        links = ", ".join(f"[{s.title}](#{jupyter_anchor(s.title)})" for s in path)
+        what = "the whole chapter but its exercises" if whole else links
+        text += f"\n\n**Two-hour path** {what} (about {path_minutes(path)} minutes)"
+    return text
+
+
+def path_minutes(path: list[Section]) -> int:
+    return max(1, in_fives(sum(s.minutes for s in path)))
+
+
+def path_table(chapters: list[Chapter], path: dict[str, list[Section]]) -> str:
+    """Return the path of two hours as a table in Markdown, with its sum."""
+    rows = ["| Chapter | Read | Minutes |", "|---|---|---|"]
+    for chapter in chapters:
+        if chapter.name not in path:
+            continue
+        title = title_cell(chapter.notebook).source.splitlines()[0].lstrip("# ").strip()
+        whole = [s for s in sections(chapter) if not s.is_exercises]
+        read = path[chapter.name]
+        links = "all of it, without the exercises"
+        if len(read) < len(whole):
+            links = ", ".join(
+                f"[{s.title}]({chapter.name}.ipynb#{jupyter_anchor(s.title)})" for s in read
+            )
+        rows.append(f"| [{title}]({chapter.name}.ipynb) | {links} | {path_minutes(read)} |")
+    total = sum(map(path_minutes, path.values()))
+    return "\n".join([*rows, f"| **Together** | | {total} |"])

@@ -1,0 +1,160 @@
+"""The letters of the book: read from notation.toml, made into a table, looked up in equations."""
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bookbinder.chapters import Chapter
+from bookbinder.errors import BookError
+from bookbinder.prose import Page
+
+FILE = "notation.toml"
+KEYS = {"symbol": str, "meaning": str, "shape": str, "code": str}
+MATH = re.compile(r"\$\$(.*?)\$\$|(?<![\\$])\$([^$\n]+)\$", re.DOTALL)
+CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
+# What holds words or names and no letters of the book.
+NO_LETTERS = re.compile(
+    r"\\(text|textit|mathrm|operatorname|tag|begin|end|href)\*?\s*\{(?:[^{}]|\{[^{}]*\})*\}"
+)
+FACES = {"mathbf": "bold", "boldsymbol": "bold", "mathcal": "script", "mathbb": "double"}
+FACE = re.compile(r"\\(mathbf|boldsymbol|mathcal|mathbb)\s*(?:\{\s*(\\?[A-Za-z]+)\s*\}|([A-Za-z]))")
+GREEK = re.compile(
+    r"\\(alpha|beta|gamma|delta|epsilon|varepsilon|zeta|eta|theta|lambda|mu|nu|xi|pi|rho|sigma|tau"
+    r"|phi|varphi|chi|psi|omega|kappa|ell|Gamma|Delta|Theta|Lambda|Sigma|Phi|Psi|Omega)(?![A-Za-z])"
+)
+COMMAND = re.compile(r"\\[A-Za-z]+|\\.")
+INDEX = re.compile(r"[_^]\s*(?:\{((?:[^{}]|\{[^{}]*\})*)\}|(\\?[A-Za-z]+|.))")
+CONSTANTS = {"double R", "double E", "R", "T"}  # real numbers, expectation, transpose
+
+
+@dataclass(frozen=True)
+class Letter:
+    """One entry of notation.toml."""
+
+    symbol: str
+    meaning: str
+    shape: str
+    code: str
+    chapter: int | None = None
+
+    @property
+    def letters(self) -> set[str]:
+        return letters_in(self.symbol)
+
+
+def read_notation(folder: Path) -> list[Letter]:
+    """Return the letters of the book in their order; none where there is no notation.toml.
+
+    Raises:
+        BookError: An entry lacks a key or has one too many.
+    """
+    path = folder / FILE
+    if not path.exists():
+        return []
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8"))["letter"]
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError) as error:
+        raise BookError(f"{FILE}: {error}") from None
+    letters = []
+    for entry in entries:
+        unknown = set(entry) - set(KEYS) - {"chapter"}
+        missing = [key for key in KEYS if not isinstance(entry.get(key), str)]
+        if unknown or missing:
+            what = f"unknown {sorted(unknown)}" if unknown else f"{missing[0]} must be a string"
+            raise BookError(f"{FILE}: {entry.get('symbol', entry)}: {what}")
+        letters.append(Letter(**entry))
+    return letters
+
+
+def two_meanings(letters: list[Letter]) -> list[str]:
+    """Name the letters that have two meanings in one chapter."""
+    found, seen = [], {}
+    for letter in letters:
+        for name in sorted(letter.letters):
+            for chapter in {letter.chapter, None}:
+                if (name, chapter) in seen:
+                    where = f"chapter {letter.chapter}" if letter.chapter is not None else "general"
+                    found.append(
+                        f"{FILE}: {name} has two meanings ({where}): {seen[name, chapter]!r} and "
+                        f"{letter.meaning!r}"
+                    )
+            seen[name, letter.chapter] = letter.meaning
+    return found
+
+
+def letters_in(text: str) -> set[str]:
+    """Return the letters of the equations in Markdown: "m", "alpha", "bold Q"."""
+    return {
+        letter
+        for match in MATH.finditer(CODE.sub(" ", text))
+        for letter in letters_of(match[1] or match[2])
+    } - CONSTANTS
+
+
+def letters_of(equation: str) -> Iterable[str]:
+    """Yield the letters of one equation; an index counts where it is one letter that varies."""
+    bare = NO_LETTERS.sub(" ", equation)
+    for index in INDEX.finditer(bare):
+        inner = index[1] if index[1] is not None else index[2]
+        yield from letters_of(inner) if len(COMMAND.sub("", inner).strip()) > 1 else ()
+    bare = INDEX.sub(" ", bare)
+    for match in FACE.finditer(bare):
+        yield f"{FACES[match[1]]} {(match[2] or match[3]).lstrip(chr(92))}"
+    bare = FACE.sub(" ", bare)
+    yield from (match[1] for match in GREEK.finditer(bare))
+    yield from re.findall(r"[A-Za-z]", COMMAND.sub(" ", bare))
+
+
+def table(letters: list[Letter], chapters: list[Chapter]) -> str:
+    """Return the notation table of the book in Markdown: common letters, then each chapter's."""
+    numbers = {None: "**In every chapter**"}
+    numbers |= {number_of(c.name): f"**Only in chapter {number_of(c.name)}**" for c in chapters}
+    blocks = []
+    for number, title in numbers.items():
+        rows = [
+            f"| {x.symbol} | {x.meaning} | {x.shape} | {in_code(x.code)} |"
+            for x in letters
+            if x.chapter == number
+        ]
+        if rows:
+            head = "| Symbol | Meaning | Shape | In code |\n|---|---|---|---|"
+            blocks.append("\n".join([title, "", head, *rows]))
+    return "\n\n".join(blocks)
+
+
+def in_code(names: str) -> str:
+    return ", ".join(f"`{name}`" if name != "…" else name for name in names.split(", ") if name)
+
+
+def number_of(name: str) -> int:
+    return int(name.split("_")[0])
+
+
+def letter_problems(letters: list[Letter], pages: list[Page]) -> list[str]:
+    """Name letters that a chapter uses undeclared, and those declared for it that it lacks."""
+    found = two_meanings(letters)
+    for page in pages:
+        allowed = {None, page.number}
+        declared = {x for letter in letters if letter.chapter in allowed for x in letter.letters}
+        used: dict[str, str] = {}
+        for line in page.lines():
+            if not line.in_references and "{{" not in line.text:
+                for letter in letters_in(line.text):
+                    used.setdefault(letter, line.where)
+        for cell in page.chapter.notebook.cells:
+            if cell.cell_type == "markdown":  # equations of several lines
+                for letter in letters_in(cell.source):
+                    used.setdefault(letter, page.chapter.file)
+        found += [
+            f"{where}: the letter {letter} is not in {FILE}, for this chapter or for all"
+            for letter, where in used.items()
+            if letter not in declared
+        ]
+        found += [
+            f"{FILE}: chapter {page.number} does not use {letter.symbol}"
+            for letter in letters
+            if letter.chapter == page.number and not letter.letters <= set(used)
+        ]
+    return found

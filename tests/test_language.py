@@ -1,0 +1,76 @@
+"""The field's language: homemade words stay out, terms are explained where they first appear."""
+
+import re
+from itertools import chain
+
+import pytest
+from conftest import ROOT
+from this_book import BOOK, pages
+
+from bookbinder.notation import letter_problems, read_notation
+from bookbinder.terms import early_uses
+
+WRITTEN = sorted(
+    chain(
+        (ROOT / "book").glob("*.md"),
+        ROOT.glob("*.md"),
+        (ROOT / "d2l_attention").rglob("*.py"),
+        (ROOT / "bookbinder").rglob("*.py"),
+    )
+)
+HOMEMADE = {  # what readers would not find in another text -> what they would
+    r"stand-ins?\b": "tracer, fake tensor or batched tensor",
+    r"blend(s|ed|ing)?\b": "weighted sum",
+    r"chang(ed|es|e) vectors": "feature maps",
+    r"thin matri(x|ces)": "low-rank factors",
+    r"practice points": "validation set",
+    r"babbl(e|es|ing)\b": "predict",
+    r"\bbends?\b": "nonlinearity",
+    r"\blids?\b": "bound",
+    r"\b(referees?|oracles?)\b": "reference implementation",
+    r"empty rows?\b": "fully masked row",
+    r"plain steps": "math backend",
+    r"graphics processors?": "GPU",
+    r"way back\b": "backward pass",
+    r"dictat(e|es|ed|ing|ion)\b": "teacher-force, teacher forcing",
+    r"cut to a norm": "gradient clipping",
+    r"step sizes?\b": "learning rate",
+    r"do not vary together|vary together": "uncorrelated",
+    r"misses by": "bias",
+    r"\bWhoever\b": "whoever: say who does it",
+    r"\b(can|may|has to|is to) be had\b": "be had: say it as a lecturer would",
+    r"\b(obviously|simply)\b": "nothing",
+    r"\bNote that\b": "nothing",
+}
+ALLOWED = {  # file name -> what may stand there, and why
+    "01_queries_keys_values.md": {"blend"},  # once, as an image for the weighted sum
+    "memory.py": {"Stand-in"},
+}
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_homemade_words_stay_out(path):
+    text = path.read_text(encoding="utf-8")
+    allowed = ALLOWED.get(path.name, set())
+    found = [
+        f"{path.name}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]!r}: {instead}"
+        for word, instead in HOMEMADE.items()
+        for match in re.finditer(word, text, re.IGNORECASE if word.islower() else 0)
+        if match[0] not in allowed
+    ]
+    assert not found, "\n".join(["", *found])
+
+
+def test_the_image_of_a_blend_is_used_once():
+    text = (ROOT / "book/01_queries_keys_values.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"\bblend", text)) <= 1
+
+
+def test_every_letter_of_an_equation_has_one_declared_meaning():
+    found = letter_problems(read_notation(BOOK.source), pages(BOOK.editions[0]))
+    assert not found, "\n".join(["", *found])
+
+
+def test_every_term_of_the_index_is_explained_where_it_first_appears():
+    found = early_uses(pages(BOOK.editions[0]))
+    assert not found, "\n".join(["", *found])
