@@ -19,7 +19,9 @@ NO_LETTERS = re.compile(
     r"\\(text|textit|mathrm|operatorname|tag|begin|end|href)\*?\s*\{(?:[^{}]|\{[^{}]*\})*\}"
 )
 FACES = {"mathbf": "bold", "boldsymbol": "bold", "mathcal": "script", "mathbb": "double"}
-FACE = re.compile(r"\\(mathbf|boldsymbol|mathcal|mathbb)\s*(?:\{\s*(\\?[A-Za-z]+)\s*\}|([A-Za-z]))")
+FACE = re.compile(
+    r"\\(mathbf|boldsymbol|mathcal|mathbb)\s*(?:\{\s*(\\?[A-Za-z]+)\s*\}|(\\[A-Za-z]+|[A-Za-z]))"
+)
 GREEK = re.compile(
     r"\\(alpha|beta|gamma|delta|epsilon|varepsilon|zeta|eta|theta|lambda|mu|nu|xi|pi|rho|sigma|tau"
     r"|phi|varphi|chi|psi|omega|kappa|ell|Gamma|Delta|Theta|Lambda|Sigma|Phi|Psi|Omega)(?![A-Za-z])"

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from d2l_attention.practice import Exercise, Mistake, audit, check, hint
+from d2l_attention.practice import Exercise, audit, check
 from d2l_attention.practice.arrays import as_array, dtype_of
-from d2l_attention.practice.checking import shown_hints
+from d2l_attention.practice.recurring import RECURRING
 
 
 def row_shares(x):
@@ -21,14 +21,23 @@ def two_inputs(rng):
     yield (rng.random((4, 5)) + 0.1,)
 
 
-SHARES = Exercise(
-    "0.1",
-    row_shares,
-    two_inputs,
-    (Mistake("wrong axis", "Your columns sum to 1.", lambda x: x / x.sum(0)),),
-    ("Sum first.", "Then divide."),
-)
-SHAPE = Exercise("0.2", (2, 1, 4), None, (Mistake("swapped", "Look again.", (2, 4, 1)),))
+SHARES = Exercise("0.1", row_shares, two_inputs)
+SHAPE = Exercise("0.2", (2, 1, 4))
+
+
+@SHARES.mistake
+def wrong_axis(x):
+    """Your columns sum to 1."""
+    return x / x.sum(0)
+
+
+@SHAPE.mistake
+def swapped():
+    """Look
+    again."""
+    return 2, 4, 1
+
+
 RIGHT = row_shares(SHARES.cases()[0][0].astype(float))
 
 
@@ -153,11 +162,18 @@ def test_a_value_is_compared_as_it_is():
 
 
 def test_a_question_about_the_answer_may_name_a_mistake():
-    negative = Mistake(
-        "negative", "Shares are positive.", when=lambda got, target, x: got.min() < 0
-    )
-    badly = Mistake("badly asked", "?", when=lambda got, target, x: (got @ target).any())
-    exercise = Exercise("0.4", row_shares, two_inputs, (badly, negative))
+    exercise = Exercise("0.4", row_shares, two_inputs)
+
+    @exercise.symptom
+    def badly_asked(got, target, x):
+        """?"""
+        return (got @ target).any()
+
+    @exercise.symptom
+    def negative(got, target, x):
+        """Shares are positive."""
+        return got.min() < 0
+
     assert check(exercise, lambda x: -shares(x)).mistake == "negative"
 
 
@@ -189,21 +205,101 @@ def test_long_and_deep_answers_are_cut():
     assert "1 of 1200 numbers differ; the first at [1, 2, 3]" in lines[-1]
 
 
-def test_hints_come_one_at_a_time(capsys):
-    shown_hints.clear()
-    for _ in range(4):
-        hint("4.1")
-    lines = capsys.readouterr().out.splitlines()
-    assert [line[:11] for line in lines[:3]] == ["Hint 1 of 3", "Hint 2 of 3", "Hint 3 of 3"]
-    assert lines[3].startswith("There is no further hint for 4.1")
+def test_a_wrong_guess_at_a_value_does_not_show_the_target(capsys):
+    result = check(SHAPE, (2, 4, 1))
+    assert (result.mistake, result.message) == ("swapped", "Look again.")
+    assert "target" not in capsys.readouterr().out
+    assert result.html().count("<table") == 1
+    assert "target" in check(SHAPE, (2, 1, 4)).text()
+
+
+def test_a_lost_axis_is_named():
+    result = check(SHARES, lambda x: x / x.sum(-1))
+    assert result.status == "error"
+    assert "Did an axis get lost on the way?" in result.message
+    assert result.message.endswith("The result has shape (2, 3).")
+
+
+def test_a_numpy_array_is_no_tensor():
+    result = check(SHARES, lambda x: row_shares(x.numpy()))
+    assert result.mistake == "a NumPy array"
+
+
+def test_a_mistake_without_a_sentence_takes_that_of_its_name_or_is_refused():
+    exercise = Exercise("0.8", row_shares, two_inputs)
+
+    @exercise.mistake
+    def softmax_over_the_queries(x):
+        return x / x.sum(0)
+
+    assert exercise.mistakes[0].say == RECURRING["softmax over the queries"]
+    with pytest.raises(ValueError, match="the mistake 'of no name' has no docstring"):
+
+        @exercise.mistake
+        def of_no_name(x):
+            return x
+
+
+def logs_of_positive(x):
+    return np.where(x > 0, np.log(np.where(x > 0, x, 1)), 0).sum(-1)
+
+
+def some_zeros(rng):
+    for shape in ((2, 3), (1, 4)):
+        x = rng.random(shape) + 0.5
+        x[0, 1] = -1
+        yield (x,)
+
+
+def test_a_right_value_with_a_wrong_gradient_does_not_pass():
+    exercise = Exercise("0.9", logs_of_positive, some_zeros, gradient=True)
+
+    def right(x):
+        return torch.where(x > 0, torch.where(x > 0, x, 1).log(), 0).sum(-1)
+
+    def with_nan(x):
+        return torch.where(x > 0, (x * (x > 0)).log(), 0).sum(-1)
+
+    def detached(x):
+        return right(x.detach())
+
+    def doubled(x):
+        value = right(x)
+        return 2 * value - value.detach()
+
+    assert check(exercise, right).passed
+    assert "gradient with respect to x is not finite" in check(exercise, with_nan).message
+    assert check(exercise, detached).mistake == "gradient"
+    assert "gradient with respect to x is wrong" in check(exercise, doubled).message
+
+
+def test_an_array_larger_than_the_task_allows_does_not_pass():
+    def pairs(rng):
+        yield rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
+        yield rng.normal(size=(1, 3)), rng.normal(size=(6, 3))
+
+    def products(x, y):
+        return x @ y.T
+
+    exercise = Exercise(
+        "0.10", products, pairs, most_elements=lambda x, y: max(len(x) * len(y), x.size, y.size)
+    )
+    assert check(exercise, lambda x, y: torch.einsum("id,jd->ij", x, y)).passed
+    result = check(exercise, lambda x, y: (x[:, None] * y).sum(-1))
+    assert result.mistake == "an array too large"
+    assert "an array of shape (5, 4, 3): the task allows 20 elements" in result.message
+    assert (
+        check(exercise, lambda x, y: (x[:, None].expand(-1, len(y), -1) @ y.T)[:, 0]).passed
+        is False
+    )
 
 
 @pytest.mark.parametrize(
     ("number", "message"),
     [
-        ("4.9", "no exercise 4.9; chapter 4 has 4.1, 4.2"),
-        ("77.1", "chapter 77 has none"),
-        ("words", "chapter words has none"),
+        ("4.9", "no check for exercise '4.9'; with a check: 4.1, 4.2"),
+        ("77.1", "no check for exercise '77.1'; with a check: none"),
+        ("words", "no check for exercise 'words'"),
     ],
 )
 def test_an_unknown_exercise_is_named(number, message):
@@ -215,16 +311,38 @@ def test_an_audit_finds_what_would_let_wrong_answers_through():
     def square(rng):
         yield (np.ones((3, 3)),)
 
-    twin = Mistake("twin", "...", lambda x: 2 * x)
-    weak = Exercise("0.7", lambda x: x, square, (twin, Mistake("other", "...", lambda x: x + x)))
+    weak = Exercise("0.7", lambda x: x, square)
+
+    @weak.mistake
+    def twin(x):
+        """..."""
+        return 2 * x
+
+    @weak.mistake
+    def other(x):
+        """..."""
+        return x + x
+
     found = "\n".join(audit(weak))
     assert "an input of shape (3, 3): sizes should differ" in found
     assert "one input only" in found
-    assert "no hint" in found
     assert "'twin' and 'other' give the same numbers" in found
     assert "'other' is taken for 'twin'" in found
     assert "holds one number many times" in found
     assert audit(SHARES) == []
+
+
+def test_an_audit_asks_for_unlucky_inputs():
+    def lucky(rng):
+        yield (rng.normal(size=(2, 3, 4)),)
+        yield (rng.normal(size=(3, 2, 5)),)
+
+    def largest(scores):
+        return scores.max(-1)
+
+    found = "\n".join(audit(Exercise("0.11", largest, lucky)))
+    assert "there is no batch of one" in found
+    assert "there are no scores above 100" in found
 
 
 def test_checks_load_no_framework():

@@ -43,8 +43,9 @@ def faults(source: str, left_out: Container[str] = ()) -> Iterator[Fault]:
             if not planter.done:
                 break
             text = ast.unparse(ast.fix_missing_locations(mutant))
-            change = difference(texts[i].splitlines(), text.splitlines())
-            yield Fault(name, change, "\n".join([*texts[:i], text, *texts[i + 1 :]]))
+            if text != texts[i]:  # f(x, x) with its arguments swapped is no fault
+                change = difference(texts[i].splitlines(), text.splitlines())
+                yield Fault(name, change, "\n".join([*texts[:i], text, *texts[i + 1 :]]))
             planter = Planter(planter.number + 1)
 
 

@@ -1,0 +1,634 @@
+"""Draw the book's diagrams: `python book/figures/draw.py` writes the SVG files beside this one.
+
+Standard library only, and every number in a diagram is computed here. One color for each part of
+attention, in all diagrams; the colors are those of the plots (d2l_attention/figures.py):
+
+    query   vermilion  #D55E00      key     purple  #CC79A7
+    value   green      #009E73      weight  blue    #0072B2, the darker the larger
+    masked  hatched gray            all else  gray  #555555
+
+A box is filled with a pale tint of its color, so that dark text on it can be read. No meaning hangs
+on color alone: everything is labeled.
+
+Markup in texts: **bold**, *italic*, _{subscript}, ^{superscript}.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from html import escape
+from inspect import cleandoc
+from math import exp, sqrt, tanh
+from pathlib import Path
+from typing import NamedTuple
+
+CARD, INK, SOFT = "#FFFFFF", "#222222", "#555555"
+TEXT, SMALL, TINY = 17, 15, 13  # font sizes; subscripts are TINY
+STROKE = 2
+
+
+class Role(NamedTuple):
+    """The fill and the edge of what plays one part."""
+
+    fill: str
+    edge: str
+
+
+QUERY = Role("#FBE0CC", "#D55E00")
+KEY = Role("#F5E4ED", "#CC79A7")
+VALUE = Role("#CCECE3", "#009E73")
+WEIGHT = Role("#E0EEF6", "#0072B2")
+PLAIN = Role("#F4F4F4", "#555555")
+MASKED = Role("url(#hatch)", "#555555")
+EMPTY = Role(CARD, "#555555")
+OUTLINE = Role("none", INK)
+HATCH = (
+    '<defs><pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse">'
+    '<rect width="8" height="8" fill="#F4F4F4"/>'
+    '<path d="M-2 2l4 -4M0 8l8 -8M6 10l4 -4" stroke="#D0D0D0" stroke-width="2"/></pattern></defs>'
+)
+
+# ---- drawing kit
+
+
+def number(x: float, digits: int = 2) -> str:
+    """Return x with so many digits, and a true minus sign."""
+    return f"{x:.{digits}f}".replace("-", "−")
+
+
+def shade(weight: float) -> Role:
+    """Return the role of a weight between 0 and 1: the larger, the darker."""
+    part = 0.06 + 0.5 * weight
+    rgb = (int(WEIGHT.edge[i : i + 2], 16) for i in (1, 3, 5))
+    fill = "#" + "".join(f"{round(255 + part * (c - 255)):02X}" for c in rgb)
+    return Role(fill, WEIGHT.edge)
+
+
+def spans(text: str) -> str:
+    """Return marked-up text as the inside of a <text> element."""
+    parts, shift = [], 0
+    for part in re.split(r"(\*\*.+?\*\*|\*.+?\*|_\{.+?\}|\^\{.+?\})", text):
+        if not part:
+            continue
+        style, inside, wanted = "", part, 0
+        if part.startswith("**"):
+            style, inside = ' font-weight="bold"', part[2:-2]
+        elif part.startswith("*"):
+            style, inside = ' font-style="italic"', part[1:-1]
+        elif part[:2] in ("_{", "^{"):
+            wanted = 5 if part[0] == "_" else -7
+            style, inside = f' font-size="{TINY}"', part[2:-1]
+        if wanted != shift:
+            style += f' dy="{wanted - shift}"'
+        shift = wanted
+        parts.append(f"<tspan{style}>{escape(inside)}</tspan>" if style else escape(inside))
+    return "".join(parts)
+
+
+class Drawing:
+    """An SVG in the making: a white card with shapes and texts on it."""
+
+    def __init__(self, width: int, height: int, title: str, desc: str):
+        self.parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+            f'width="{width}" height="{height}" role="img" aria-labelledby="title desc" '
+            "font-family=\"'DejaVu Sans',Verdana,'Segoe UI',sans-serif\">",
+            f'<title id="title">{escape(title)}</title>',
+            f'<desc id="desc">{escape(desc)}</desc>',
+            HATCH,
+            f'<rect width="{width}" height="{height}" rx="6" fill="{CARD}"/>',
+        ]
+
+    def svg(self) -> str:
+        """Return the drawing as the text of a file."""
+        return "\n".join([*self.parts, "</svg>\n"])
+
+    def text(
+        self, x: float, y: float, text: str, size: int = TEXT, at: str = "middle", ink: str = INK
+    ) -> None:
+        """Write a line whose middle is at height y; `at`: start, middle or end is at x."""
+        self.parts.append(
+            f'<text x="{x:g}" y="{y + 0.36 * size:.4g}" font-size="{size}" text-anchor="{at}" '
+            f'fill="{ink}">{spans(text)}</text>'
+        )
+
+    def line(self, *points: tuple[float, float], edge: str = SOFT, dash: str = "") -> None:
+        """Draw a line through points."""
+        path = "L".join(f"{x:.5g} {y:.5g}" for x, y in points)
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
+        self.parts.append(
+            f'<path d="M{path}" fill="none" stroke="{edge}" stroke-width="{STROKE}" '
+            f'stroke-linejoin="round"{dashes}/>'
+        )
+
+    def arrow(self, *points: tuple[float, float]) -> None:
+        """Draw a line through points with a head at the last one."""
+        (x0, y0), (x1, y1) = points[-2:]
+        length = sqrt((x1 - x0) ** 2 + (y1 - y0) ** 2)
+        u, w = (x1 - x0) / length, (y1 - y0) / length
+        x, y = x1 - 10 * u, y1 - 10 * w
+        self.line(*points[:-1], (x, y))
+        corners = (x1, y1), (x - 5 * w, y + 5 * u), (x + 5 * w, y - 5 * u)
+        path = "L".join(f"{cx:.5g} {cy:.5g}" for cx, cy in corners)
+        self.parts.append(f'<path d="M{path}Z" fill="{SOFT}"/>')
+
+    def box(self, x: float, y: float, w: float, h: float, role: Role, *lines: str) -> None:
+        """Draw a box with one line of text, or two, the second smaller."""
+        self.parts.append(
+            f'<rect x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" rx="4" fill="{role.fill}" '
+            f'stroke="{role.edge}" stroke-width="{STROKE}"/>'
+        )
+        middle = y + h / 2
+        if len(lines) == 1:
+            self.text(x + w / 2, middle, lines[0])
+        elif lines:
+            self.text(x + w / 2, middle - 11, lines[0])
+            self.text(x + w / 2, middle + 11, lines[1], SMALL)
+
+    def label(self, x: float, y: float, text: str) -> None:
+        """Write a text over a line, on a patch of the card."""
+        w = 13 * len(text) + 6
+        self.parts.append(
+            f'<rect x="{x - w / 2:.5g}" y="{y - 12:.5g}" width="{w}" height="24" fill="{CARD}"/>'
+        )
+        self.text(round(x, 1), y, text)
+
+    def cells(
+        self, x: float, y: float, rows: Sequence[Sequence[str]], w: float, h: float, role: Role
+    ) -> None:
+        """Draw a matrix of cells."""
+        for i, row in enumerate(rows):
+            for j, text in enumerate(row):
+                self.box(x + j * w, y + i * h, w, h, role, text)
+
+    def panel(
+        self, x: float, y: float, w: float, head: str, rows: Sequence[str], *roles: Role
+    ) -> None:
+        """Draw a column: a heading, and under it a row for each text, in one role or one each."""
+        roles = roles * len(rows) if len(roles) == 1 else roles
+        self.box(x, y, w, panel_height(len(rows)), Role(CARD, roles[0].edge))
+        self.text(x + w / 2, y + 20, f"**{head}**")
+        for i, (text, role) in enumerate(zip(rows, roles, strict=True)):
+            top = y + 40 + 32 * i
+            self.parts.append(
+                f'<rect x="{x + 8:g}" y="{top}" width="{w - 16:g}" height="28" rx="4" '
+                f'fill="{role.fill}"/>'
+            )
+            self.text(x + w / 2, top + 14, text)
+
+
+def panel_height(rows: int) -> int:
+    """Return how high a panel is."""
+    return 44 + 32 * rows
+
+
+# ---- what the examples compute
+
+
+def dot(x: Sequence[float], y: Sequence[float]) -> float:
+    """Return the dot product."""
+    return sum(a * b for a, b in zip(x, y, strict=True))
+
+
+def softmax(scores: Sequence[float]) -> list[float]:
+    """Return attention weights."""
+    return shares([exp(score - max(scores)) for score in scores])
+
+
+def shares(similarities: Sequence[float]) -> list[float]:
+    """Return similarities divided by their sum."""
+    return [s / sum(similarities) for s in similarities]
+
+
+# ---- the diagrams
+
+DIAGRAMS: dict[str, Callable[[], str]] = {}  # name of the file: what returns its text
+
+
+def diagram(width: int, height: int) -> Callable[[Callable[[Drawing], None]], Callable[[], str]]:
+    """Register a function that draws on a card; its docstring holds title and description."""
+
+    def register(draw: Callable[[Drawing], None]) -> Callable[[], str]:
+        title, _, desc = cleandoc(draw.__doc__ or "").partition(".\n\n")
+
+        def drawn() -> str:
+            d = Drawing(width, height, title, " ".join(desc.split()))
+            draw(d)
+            return d.svg()
+
+        DIAGRAMS[draw.__name__] = drawn
+        return drawn
+
+    return register
+
+
+@diagram(560, 510)  # chapter 0
+def idea(d: Drawing) -> None:
+    """Attention in one picture.
+
+    The query, the word early, is compared with seven keys, the words of a sentence. Each
+    comparison gives a score; a softmax turns the scores into weights that sum to 1; the output
+    is the sum of the values, each multiplied by its weight.
+    """
+    words = ["the", "early", "bird", "catches", "the", "early", "worm"]
+    counts = [Counter(word) for word in words]
+    lengths = [sqrt(sum(c * c for c in count.values())) for count in counts]
+    scores = [
+        sum(counts[1][letter] * count[letter] for letter in count) / (lengths[1] * length)
+        for count, length in zip(counts, lengths, strict=True)
+    ]
+    weights = softmax([4 * score for score in scores])
+    top, m = 130, len(words)
+    bottom = top + panel_height(m)
+    d.panel(152, 16, 112, "query", ["early"], QUERY)
+    d.arrow((208, 92), (208, top))
+    d.text(222, 111, "compare", SMALL, "start", SOFT)
+    d.panel(24, top, 112, "keys", words, KEY)
+    d.panel(164, top, 88, "scores", [number(s) for s in scores], PLAIN)
+    d.panel(336, top, 96, "weights", [number(w) for w in weights], *map(shade, weights))
+    values = [f"**v**_{{{i + 1}}}" for i in range(m)]
+    d.panel(456, top, 80, "values", values, VALUE)
+    middle = top + panel_height(m) / 2
+    d.arrow((136, middle), (164, middle))
+    d.arrow((252, middle), (336, middle))
+    d.text(294, middle - 16, "softmax", SMALL, ink=SOFT)
+    d.text(444, middle, "×")
+    for x in (384, 496):
+        d.arrow((x, bottom), (x, bottom + 32))
+    d.box(336, bottom + 32, 200, 56, EMPTY, "**output**", "weighted sum of values")
+    terms = " + ".join(f"{number(w)} {v}" for w, v in zip(weights[:2], values[:2], strict=True))
+    d.text(318, bottom + 60, f"{terms} + …  =", SMALL, "end")
+
+
+@diagram(568, 440)  # chapter 1
+def soft_lookup(d: Drawing) -> None:
+    """Exact look-up, nearest match and soft look-up.
+
+    A query of 5.1 hours of sun meets a diary of five beds. The exact look-up gives every bed
+    the weight 0 and has no answer. The nearest match gives the beans the weight 1. The soft
+    look-up shares the weight between lettuce and beans.
+    """
+    water = {"mint": (3, 6), "lettuce": (4, 9), "beans": (6, 12), "tomato": (8, 20)}
+    water["melon"] = (9, 26)
+    query = 5.1
+    keys, values = zip(*water.values(), strict=True)
+    gaps = [(query - key) ** 2 for key in keys]
+    kinds = {
+        "exact": [float(gap == 0) for gap in gaps],
+        "nearest": [float(gap == min(gaps)) for gap in gaps],
+        "soft": softmax([-gap for gap in gaps]),
+    }
+    top = 136
+    bottom = top + panel_height(len(keys))
+    d.panel(256, 16, 112, "query", [f"{query} h"], QUERY)
+    d.panel(24, top, 128, "keys", [f"{b} {k} h" for b, k in zip(water, keys, strict=True)], KEY)
+    d.text(420, 112, "weights", SMALL, "start", SOFT)
+    for i, (kind, weights) in enumerate(kinds.items()):
+        x = 172 + i * 96
+        d.arrow((312, 92), (312, 112), (x + 44, 112), (x + 44, top))
+        texts = [number(w, 2 if 0 < w < 1 else 0) for w in weights]
+        d.panel(x, top, 88, kind, texts, *map(shade, weights))
+        d.arrow((x + 44, bottom), (x + 44, bottom + 32))
+        answer = f"{number(dot(weights, values), 1)} L" if sum(weights) else "none"
+        d.box(x, bottom + 32, 88, 44, EMPTY, f"**{answer}**")
+    d.panel(464, top, 80, "values", [f"{v} L" for v in values], VALUE)
+    d.text(24, bottom + 44, "**answer**", at="start")
+    d.text(24, bottom + 66, "weights × values", SMALL, "start", SOFT)
+
+
+@diagram(600, 590)  # chapter 2
+def kernel_weights(d: Drawing) -> None:
+    """A kernel's hill over the keys.
+
+    Five signposts stand on a line. A Gaussian hill is centered at the query, one kilometer from
+    the start. Its height over a signpost is the similarity; divided by their sum, the
+    similarities are weights. Near signposts count much, far ones almost nothing.
+    """
+    posts = {"gate": (0.0, 8), "spring": (0.5, 9), "hut": (1.4, 12), "saddle": (3.8, 17)}
+    posts["peak"] = (4.6, 21)
+    query, base, height = 1.0, 214, 136
+    keys, values = zip(*posts.values(), strict=True)
+    similarity = [exp(-0.5 * (query - key) ** 2) for key in keys]
+    weights = shares(similarity)
+
+    def across(km: float) -> float:
+        return 72 + 98 * km
+
+    steps = [i / 20 for i in range(-8, 104)]
+    hill = [(across(x), base - height * exp(-0.5 * (query - x) ** 2)) for x in steps]
+    d.line((across(query), 60), (across(query), base), edge=QUERY.edge, dash="6 5")
+    d.box(across(query) - 68, 20, 136, 40, QUERY, "query: 1 km")
+    for i, (key, s) in enumerate(zip(keys, similarity, strict=True)):
+        d.box(across(key) - 7, base - height * s, 14, height * s, WEIGHT)
+        d.line((across(key), base), (across(key), base + 12), (156 + 90 * i, base + 50))
+    d.line(*hill, edge=INK)
+    d.arrow((24, base), (584, base))
+    for key in keys:
+        d.box(across(key) - 5, base - 5, 10, 10, KEY)
+    d.text(584, base + 20, "km", SMALL, "end", SOFT)
+    d.text(300, 118, "height of the hill = similarity", SMALL, "start", SOFT)
+    rows = 264, 338, 392, 446
+    for y, name in zip(
+        (274, 338, 392, 446), ("keys", "similarity", "weights", "values"), strict=True
+    ):
+        d.text(24, y + 19, name, SMALL, "start")
+    for i, (post, (key, value)) in enumerate(posts.items()):
+        x = 116 + 90 * i
+        d.box(x, rows[0], 80, 56, KEY, post, f"{key} km")
+        d.box(x, rows[1], 80, 38, PLAIN, number(similarity[i]))
+        d.box(x, rows[2], 80, 38, shade(weights[i]), number(weights[i]))
+        d.box(x, rows[3], 80, 38, VALUE, str(value))
+    d.text(336, 506, "weight = similarity ÷ sum of all similarities", SMALL, ink=SOFT)
+    d.box(166, 526, 340, 44, EMPTY, f"**weighted sum: {number(dot(weights, values))} × 100 m**")
+
+
+@diagram(560, 574)  # chapter 4
+def padding(d: Drawing) -> None:
+    """A minibatch with padding.
+
+    Three sentences of four, two and three words are filled up with padding to four tokens.
+    Their valid lengths 4, 2 and 3 give a mask that is true for words and false for padding.
+    After the masked softmax the padding has weight 0, and each row sums to 1.
+    """
+    sentences = ["the kettle is singing", "tea anyone", "two sugars please"]
+    scores = [0, 2, 1, 1], [2, 1, 3, 3], [1, 3, 2, 2]
+    tokens = [sentence.split() for sentence in sentences]
+    lens = [len(words) for words in tokens]
+    m = max(lens)
+    tops = 48, 232, 416
+    heads = "tokens, the keys", "mask: position < length", "weights: masked softmax"
+    for top, head in zip(tops, heads, strict=True):
+        d.text(24, top - 20, f"**{head}**", at="start")
+    d.text(500, tops[0] - 20, "**length**")
+    for i, (words, length) in enumerate(zip(tokens, lens, strict=True)):
+        weights = softmax(scores[i][:length])
+        for j in range(m):
+            x, y, real = 24 + 104 * j, 40 * i, j < length
+            d.box(x, tops[0] + y, 104, 40, KEY if real else MASKED, words[j] if real else "<pad>")
+            d.box(x, tops[1] + y, 104, 40, EMPTY if real else MASKED, str(real))
+            role, text = (shade(weights[j]), number(weights[j])) if real else (MASKED, "0")
+            d.box(x, tops[2] + y, 104, 40, role, text)
+        d.box(464, tops[0] + 40 * i, 72, 40, PLAIN, str(length))
+        d.text(500, tops[2] + 40 * i + 20, "sum 1", SMALL, ink=SOFT)
+    d.arrow((500, tops[0] + 120), (500, tops[1] + 60), (440, tops[1] + 60))
+    d.arrow((388, tops[1] + 120), (388, tops[2]))
+    d.text(24, 554, "Hatched: padding.", SMALL, "start", SOFT)
+
+
+@diagram(560, 486)  # chapter 5
+def batched_product(d: Drawing) -> None:
+    """A batched matrix product.
+
+    Two evenings, each with a product of its own: three queries of dimension 2 times four
+    transposed keys of dimension 2 give 3 times 4 scores. Nothing of Friday meets Saturday.
+    """
+    Q = [[[2, 0], [1, 1], [0, 1]], [[0, 2], [1, 0], [2, 1]]]
+    K = [[[3, 0], [2, 1], [0, 2], [1, 1]], [[0, 3], [1, 0], [2, 2], [0, 1]]]
+    for x, name in ((140, "queries **Q**"), (280, "keys **K**^{⊤}"), (464, "scores **S**")):
+        d.text(x, 28, name)
+    for e, day in enumerate(("Friday", "Saturday")):
+        top = 86 + 158 * e
+        d.text(24, top - 26, f"**{day}**", at="start")
+        for i, friend in enumerate(("Ida", "Jon", "Kim")):
+            d.text(92, top + 18 + 36 * i, friend, SMALL, "end")
+        queries = [[str(x) for x in q] for q in Q[e]]
+        keys = [[str(k[i]) for k in K[e]] for i in range(2)]
+        scores = [[str(dot(q, k)) for k in K[e]] for q in Q[e]]
+        d.cells(104, top, queries, 36, 36, QUERY)
+        d.text(192, top + 54, "×")
+        d.cells(208, top + 18, keys, 36, 36, KEY)
+        d.text(372, top + 54, "=")
+        d.cells(392, top, scores, 36, 36, PLAIN)
+        if e == 0:
+            for x, y, w, h in ((104, 0, 72, 36), (208, 18, 36, 72), (392, 0, 36, 36)):
+                d.box(x, top + y, w, h, OUTLINE)
+    b, n, size, m = len(Q), len(Q[0]), len(Q[0][0]), len(K[0])
+    shapes = ("(b, n, d)", (b, n, size)), ("(b, d, m)", (b, size, m)), ("(b, n, m)", (b, n, m))
+    for x, (letters, sizes) in zip((140, 280, 464), shapes, strict=True):
+        d.text(x, 384, letters)
+        d.text(x, 410, str(sizes), SMALL, ink=SOFT)
+    for x, sign in ((192, "×"), (372, "→")):
+        d.text(x, 384, sign)
+    terms = " + ".join(f"{x}·{y}" for x, y in zip(Q[0][0], K[0][0], strict=True))
+    first = f"Outlined: Ida on Friday, {terms} = {dot(Q[0][0], K[0][0])}"
+    d.text(280, 454, first, SMALL, ink=SOFT)
+
+
+@diagram(560, 636)  # chapter 5
+def heads(d: Drawing) -> None:
+    """Splitting into heads, and back.
+
+    Three queries with four features each. A reshape cuts every query into two pieces of two
+    features. A transpose collects the first pieces in head 0 and the second pieces in head 1.
+    The way back takes the two steps in reverse order.
+    """
+    n, size, H = 3, 4, 2
+    part = size // H
+    x = [[str(10 * (i + 1) + j) for j in range(size)] for i in range(n)]
+    other = Role("#F3B78D", QUERY.edge)  # head 1, in a darker tint than head 0
+    d.text(24, 28, "Entry 23: query 2, feature 3.", SMALL, "start", SOFT)
+    w, h, tops = 48, 36, (56, 238, 470)
+    for i in range(n):
+        for k, role in enumerate((QUERY, other)):
+            piece = [x[i][k * part : (k + 1) * part]]
+            d.cells(184 + 2 * w * k, tops[0] + h * i, piece, w, h, role)
+            if k == 0:
+                d.box(168, tops[1] + 56 * i - 8, 224, 48, EMPTY)
+            d.cells(176 + 112 * k, tops[1] + 56 * i - 2, piece, w, h, role)
+            if i == 0:
+                d.box(148 + 144 * k, tops[2] - 8, 120, 124, EMPTY)
+                d.text(208 + 144 * k, tops[2] + 136, f"head {k}", SMALL)
+            d.cells(160 + 144 * k, tops[2] + h * i, piece, w, h, role)
+        d.text(152, tops[0] + 18 + h * i, f"query {i + 1}", SMALL, "end")
+        d.text(152, tops[1] + 16 + 56 * i, f"query {i + 1}", SMALL, "end")
+    for y0, y1, step in ((164, 230, "reshape"), (390, 462, "transpose")):
+        d.arrow((232, y0), (232, y1))
+        d.text(220, (y0 + y1) / 2, step, SMALL, "end")
+        d.arrow((328, y1), (328, y0))
+        d.text(340, (y0 + y1) / 2, step + " back", SMALL, "start")
+    shapes = {"(b, n, d)": (1, n, size), "(b, n, H, d/H)": (1, n, H, part)}
+    shapes["(b, H, n, d/H)"] = (1, H, n, part)
+    for y, (letters, sizes) in zip((110, 310, 524), shapes.items(), strict=True):
+        d.text(484, y - 12, letters, SMALL)
+        d.text(484, y + 12, str(sizes), SMALL, ink=SOFT)
+
+
+@diagram(620, 632)  # chapter 6
+def attention_layer(d: Drawing) -> None:
+    """Scaled dot-product attention as a flow.
+
+    Queries and keys make scaled scores. A mask hides the padding, a softmax turns scores into
+    weights, dropout acts in training only, and the weights with the values make the weighted
+    sum. On the left, one query and four foods, the last of them padding.
+    """
+    foods = ["bread", "apple", "lemon", "honey"]
+    K = [[0, 0, 1, 1], [1, 1, 2, 0], [0, 2, 0, 0], [2, 0, 0, 1]]
+    V = [[2, 1], [1, 1], [0, 2], [3, 4]]
+    q, length = [2, 0, 4, 0], 3
+    scores = [dot(q, k) / sqrt(len(q)) for k in K]
+    weights = [*softmax(scores[:length]), 0.0]
+    energy, price = (dot(weights, column) for column in zip(*V, strict=True))
+    x, w, step = 308, 184, 88
+    tops = [128 + step * i for i in range(5)]
+    for left, name, shape, role in zip(
+        (308, 404, 516), "QKV", ("n, d", "m, d", "m, v"), (QUERY, KEY, VALUE), strict=True
+    ):
+        d.box(left, 32, 88, 56, role, f"**{name}**", f"(b, {shape})")
+    d.arrow((352, 88), (352, tops[0]))
+    d.arrow((448, 88), (448, tops[0]))
+    d.arrow((560, 88), (560, tops[4] + 28), (x + w, tops[4] + 28))
+    boxes = {
+        "**Q** **K**^{⊤} / √*d*": "scores (b, n, m)",
+        "mask": "by valid lengths",
+        "softmax": "weights (b, n, m)",
+        "dropout": "in training only",
+        "weighted sum": "(b, n, v)",
+    }
+    for top, (name, note) in zip(tops, boxes.items(), strict=True):
+        d.box(x, top, w, 56, WEIGHT if name == "softmax" else PLAIN, name, note)
+        d.arrow((400, top + 56), (400, top + step))
+    d.box(x, tops[4] + step, w, 40, EMPTY, "**output**")
+    d.text(24, 48, "one query, four foods;", SMALL, "start", SOFT)
+    d.text(24, 72, "honey is padding", SMALL, "start", SOFT)
+    for j, food in enumerate(foods):
+        left, real = 24 + 64 * j, j < length
+        d.text(left + 32, 108, food, SMALL)
+        d.box(left, tops[0] + 8, 64, 40, PLAIN, number(scores[j], 1))
+        text = number(scores[j], 1) if real else "–"
+        d.box(left, tops[1] + 8, 64, 40, PLAIN if real else MASKED, text)
+        role = shade(weights[j]) if real else MASKED
+        d.box(left, tops[2] + 8, 64, 40, role, number(weights[j], 2 if real else 0))
+        for i, value in enumerate(V[j]):
+            y = tops[3] + 32 + 36 * i
+            d.box(left, y, 64, 36, VALUE if real else MASKED, str(value))
+    d.arrow((152, tops[0] + 48), (152, tops[1] + 8))
+    d.arrow((152, tops[1] + 48), (152, tops[2] + 8))
+    d.text(24, tops[3] + 14, "× values: energy, price", SMALL, "start", SOFT)
+    d.arrow((152, tops[3] + 104), (152, tops[4] + step))
+    answer = f"energy {number(energy)}, price {number(price)}"
+    d.box(24, tops[4] + step, 256, 40, EMPTY, answer)
+
+
+@diagram(560, 520)  # chapter 7
+def additive_network(d: Drawing) -> None:
+    """The additive score as a network.
+
+    Three features of a query and two of a key enter a hidden layer of two units. Each unit adds
+    its weighted inputs and takes the tanh. A weighted sum of the units is the score.
+    """
+    q = {"tired": 2, "thirsty": 0, "cold": 1}
+    k = {"sweet": 2, "juicy": 0}
+    W = [[0, -2, 0, 1, 0], [-2, 0, 0, 0, 1]]  # [W_q | W_k], as in (7.2)
+    w_v = [3, 3]
+    inside = [dot(row, [*q.values(), *k.values()]) for row in W]
+    score = dot(w_v, [tanh(x) for x in inside])
+    d.text(170, 28, "query **q**: runner")
+    d.text(440, 28, "key **k**: honey")
+    lefts, hidden = (24, 124, 224, 344, 444), (164, 396)
+    thin, bold = [], []
+    for i, row in enumerate(W):
+        for j, weight in enumerate(row):
+            (bold if weight else thin).append((lefts[j] + 46, hidden[i] + 28 * (j - 2), weight))
+    for x0, x1, _ in thin:
+        d.line((x0, 104), (x1, 250), edge="#D5D5D5")
+    for x0, x1, _ in bold:
+        d.arrow((x0, 104), (x1, 250))
+    for x0, x1, weight in bold:
+        d.label(x0 + 0.18 * (x1 - x0), 104 + 0.18 * 146, number(weight, 0))
+    for left, (name, x) in zip(lefts, [*q.items(), *k.items()], strict=True):
+        d.box(left, 48, 92, 56, KEY if name in k else QUERY, name, str(x))
+    for x, value, weight in zip(hidden, inside, w_v, strict=True):
+        d.box(x - 92, 250, 184, 44, PLAIN, f"tanh({number(value, 0)}) = {number(tanh(value))}")
+        end = 280 + (x - 280) * 0.5
+        d.arrow((x, 294), (end, 408))
+        d.label((x + end) / 2, 351, number(weight, 0))
+    d.box(188, 408, 184, 44, EMPTY, f"**score {number(score)}**")
+    d.text(24, 186, "**W**_{q}", at="start")
+    d.text(536, 186, "**W**_{k}", at="end")
+    d.text(24, 351, "**w**_{v}", at="start")
+    d.text(280, 488, "*a* = **w**_{v}^{⊤} tanh(**W**_{q} **q** + **W**_{k} **k**)", TEXT)
+    d.text(536, 351, "pale: weight 0", SMALL, "end", SOFT)
+
+
+SIX_SCORES = """
+dot product        | **q** · **k**           | **q**        | · | **k**                | nothing
+scaled dot product | **q** · **k** / √*d*    | **q** / √*d* | · | **k**                | nothing
+distance | −‖**q** − **k**‖² / (2√*d*) | [**q**; 1] / √*d*  | · | [**k**; −½‖**k**‖²] | nothing
+cosine   | cos(**q**, **k**) / *τ*     | **q** / (*τ* ‖**q**‖) | · | **k** / ‖**k**‖  | *τ*
+bilinear | **q**^{⊤}**M** **k** / √*d*_{k} | **M**^{⊤}**q** / √*d*_{k} | · | **k**    | **M**
+additive | **w**_{v}^{⊤} tanh(**W**_{q} **q** + **W**_{k} **k**) \
+    | **W**_{q} **q** | + | **W**_{k} **k** | **W**_{q}, **W**_{k}, **w**_{v}
+"""
+
+
+@diagram(560, 604)  # chapter 8
+def five_scores(d: Drawing) -> None:
+    """Where each score sits.
+
+    Six scores in six rows. All but the last map query and key by themselves and take a dot
+    product; the additive score adds them and takes a tanh. Dot products and distance learn
+    nothing, cosine a temperature, bilinear a matrix, additive two matrices and a vector.
+    """
+    rows = [[cell.strip() for cell in row.split("|")] for row in SIX_SCORES.strip().splitlines()]
+    for x, head in ((106, "query side"), (294, "key side"), (466, "learned")):
+        d.text(x, 26, head, SMALL, ink=SOFT)
+    for i, (name, formula, left, sign, right, learned) in enumerate(rows):
+        y = 48 + 88 * i
+        d.text(24, y + 14, f"**{name}**", at="start")
+        d.text(224, y + 14, formula, at="start")
+        d.box(24, y + 30, 164, 40, QUERY, left)
+        d.text(206, y + 50, f"**{sign}**")
+        d.box(224, y + 30, 140, 40, KEY, right)
+        d.box(396, y + 30, 140, 40, EMPTY if learned == "nothing" else PLAIN, learned)
+    d.text(24, 584, "distance: up to a term that the softmax cancels", SMALL, "start", SOFT)
+
+
+@diagram(608, 600)  # chapter 10
+def encoder_decoder(d: Drawing) -> None:
+    """Encoder and decoder with attention.
+
+    An encoder turns the eight characters of may 1999 into eight states, which are keys and
+    values. The decoder's state, which has written 1999 and a hyphen, is the query. Weights and
+    states make the context; state and context make the next state and the next token, 0.
+    """
+    source, target, step = "may 1999", "1999-05", 5
+    m, x, w = len(source), 120, 58
+    right, middle = x + w * m, x + w * m / 2
+    tops = 24, 96, 168, 240
+    for top, name in zip(tops, ("input", "encoder", "states", "weights"), strict=True):
+        d.text(24, top + 20, name, at="start")
+    d.box(x, tops[1], right - x - 8, 40, PLAIN, "GRU, from left and from right")
+    d.box(x - 8, tops[3] - 8, right - x + 8, 56, EMPTY)
+    for i, character in enumerate(source):
+        left, center = x + w * i, x + w * i + 25
+        d.box(left, tops[0], 50, 40, PLAIN, character.replace(" ", "␣"))
+        d.box(left, tops[2], 50, 40, KEY)
+        d.parts.append(
+            f'<rect x="{left + 25}" y="{tops[2] + 1}" width="24" height="38" fill="{VALUE.fill}"/>'
+        )
+        d.text(left + 13, tops[2] + 20, "**k**", SMALL)
+        d.text(left + 37, tops[2] + 20, "**v**", SMALL)
+        d.box(left, tops[3], 50, 40, WEIGHT, f"*α*_{{{i + 1}}}")
+        for top, down in zip(tops[:3], (72, 72, 64), strict=True):
+            d.arrow((center, top + 40), (center, top + down))
+    d.box(x, 328, 216, 60, QUERY, "query: decoder state", f"**s**_{{t−1}}, wrote {target[:step]}")
+    d.arrow((x + 108, 328), (x + 108, 288))
+    d.text(x + 96, 308, "scores", SMALL, "end", SOFT)
+    d.box(right - 224, 328, 216, 60, VALUE, "context **c**_{t}", "weighted sum of states")
+    d.arrow((right - 116, 288), (right - 116, 328))
+    d.box(middle - 112, 444, 216, 44, PLAIN, "next state **s**_{t}")
+    d.arrow((x + 108, 388), (x + 108, 416), (middle - 40, 416), (middle - 40, 444))
+    d.arrow((right - 116, 388), (right - 116, 416), (middle + 32, 416), (middle + 32, 444))
+    d.arrow((middle - 4, 488), (middle - 4, 528))
+    d.box(middle - 112, 528, 216, 44, EMPTY, f"**next token: {target[step]}**")
+    d.text(24, 358, "decoder", at="start")
+
+
+def main() -> None:
+    """Write all diagrams beside this file."""
+    for name, drawn in DIAGRAMS.items():
+        Path(__file__).with_name(f"{name}.svg").write_text(drawn(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""Plants faults in the worked solutions of the exercises and sees whether the checks refuse them.
+
+    python -m tests.mutants.solutions          every exercise that has a check
+    python -m tests.mutants.solutions 4.1 4.2  these only
+
+A fault that gets through is a wrong answer that a student could hand in. Those that change nothing
+a reader could see stand in equivalent_solutions.toml, each group with its reason.
+"""
+
+import ast
+import contextlib
+import io
+import re
+import signal
+import sys
+import time
+import tomllib
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from bookbinder.binding import read_edition_chapters
+from bookbinder.chapters import Chapter, tags_of
+from bookbinder.description import read_book
+from bookbinder.worksheets import names_in
+from d2l_attention.practice.checking import examine
+from d2l_attention.practice.exercises import find
+from tests.mutants.faults import Fault, faults
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CHECK = re.compile(r'^check\(\s*"(\d+\.\d+)",\s*(\w+)', re.MULTILINE)
+SECONDS = 10  # for one faulty answer; one that runs longer counts as refused
+ENOUGH = 0.95
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A worked solution: what it needs from above, and the cell that defines the answer."""
+
+    number: str
+    name: str
+    source: str
+    needed: str
+
+
+def solutions(chapter: Chapter) -> Iterator[Solution]:
+    """Yield the solutions of a chapter's exercises that have a check."""
+    cells = chapter.notebook.cells
+    for index, cell in enumerate(cells):
+        if cell.cell_type == "code" and "solution" in tags_of(cell):
+            for number, name in CHECK.findall(cell.source):
+                source = CHECK.sub("(", cell.source)
+                yield Solution(number, name, source, needed_above(chapter, index))
+
+
+def needed_above(chapter: Chapter, index: int) -> str:
+    """Return the code above a cell that it needs, and no more."""
+    _, needed = names_in(chapter.notebook.cells[index], chapter.where(index))
+    kept: list[str] = []
+    for at in range(index - 1, -1, -1):
+        cell = chapter.notebook.cells[at]
+        if cell.cell_type != "code" or "raises-exception" in tags_of(cell):
+            continue
+        bound, used = names_in(cell, chapter.where(at))
+        if bound & needed and "your turn" not in cell.source:
+            needed = (needed - bound) | used
+            kept.insert(0, cell.source)
+    return "\n".join(kept)
+
+
+def as_definitions(source: str, name: str) -> str:
+    """Return a cell with the answer, where it is a value, inside a function: faults go there."""
+    lines = []
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            lines += [f"def value():\n    {ast.unparse(node)}\n    return {name}"]
+            lines += [f"{name} = value()"]
+        else:
+            lines.append(ast.unparse(node))
+    return "\n".join(lines)
+
+
+def answer_of(source: str, name: str, given: dict) -> object:
+    """Return what a cell defines as the answer."""
+    space = dict(given)
+    exec(compile(source, "<solution>", "exec"), space)
+    return space[name]
+
+
+def silently(function, *arguments):
+    """Call a function without its output, its pictures and its warnings."""
+    nowhere = io.StringIO()
+    with contextlib.redirect_stdout(nowhere), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*arguments)
+
+
+def passes(solution: Solution, source: str, given: dict) -> bool:
+    """Say whether the check lets this version of a solution pass."""
+
+    def too_long(*_):
+        raise TimeoutError("the answer runs too long")
+
+    signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(SECONDS)
+    try:
+        answer = silently(answer_of, source, solution.name, given)
+        return silently(examine, find(solution.number), answer, "torch").passed
+    except Exception:
+        return False
+    finally:
+        signal.alarm(0)
+
+
+def space_of(needed: str) -> dict:
+    import matplotlib
+
+    matplotlib.use("svg")
+    space: dict = {"__name__": "solution"}
+    silently(exec, compile(needed, "<above>", "exec"), space)
+    return space
+
+
+def survivors(solution: Solution) -> tuple[list[Fault], int]:
+    """Return the faults that the check does not refuse, and how many were planted."""
+    source = as_definitions(solution.source, solution.name)
+    given = space_of(solution.needed)
+    if not passes(solution, source, given):
+        sys.exit(f"the solution of {solution.number} does not pass its own check")
+    planted = list(faults(source))
+    return [f for f in planted if passes(solution, f.source, given)], len(planted)
+
+
+def main(numbers: list[str]) -> int:
+    torch.set_num_threads(1)
+    book = read_book(ROOT)
+    known = known_equivalents()
+    begun, through, total, seen = time.monotonic(), 0, 0, set()
+    for chapter in read_edition_chapters(book, book.editions[0]):
+        for solution in solutions(chapter):
+            if numbers and solution.number not in numbers:
+                continue
+            found, planted = survivors(solution)
+            texts = [f"{solution.number} {fault}" for fault in found]
+            seen |= set(texts)
+            new = [text for text in texts if text not in known]
+            through += len(new)
+            total += planted - (len(texts) - len(new))
+            for text in new:
+                print(f"   passes: {text}", flush=True)
+    if stale := known - seen if not numbers else set():
+        print("equivalent_solutions.toml has what is refused or gone:", *sorted(stale), sep="\n   ")
+    seconds = time.monotonic() - begun
+    print(f"solutions: {total - through} of {total} faults refused in {seconds:.0f} s")
+    return total == 0 or (total - through) < ENOUGH * total or bool(stale)
+
+
+def known_equivalents() -> set[str]:
+    path = Path(__file__).with_name("equivalent_solutions.toml")
+    with path.open("rb") as file:
+        groups = tomllib.load(file).get("group", [])
+    return {fault for group in groups for fault in group["faults"]}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,115 @@
+"""The book's diagrams: the files are what the script draws, and can be read by everyone."""
+
+import importlib.util
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+FIGURES = Path(__file__).resolve().parent.parent / "book" / "figures"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def load_script():
+    spec = importlib.util.spec_from_file_location("draw", FIGURES / "draw.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
+
+
+DRAW = load_script()
+TEXTS = {name: drawn() for name, drawn in DRAW.DIAGRAMS.items()}
+
+
+@pytest.fixture(params=TEXTS)
+def svg(request):
+    return ElementTree.fromstring(TEXTS[request.param])
+
+
+def measure(text):
+    """Return the left and the right end of a text of 0.6 em per character, and its baseline."""
+    size = float(text.get("font-size"))
+    width = 0.6 * size * len(text.text or "")
+    for span in text:
+        width += 0.6 * float(span.get("font-size", size)) * len(span.text or "")
+        width += 0.6 * size * len(span.tail or "")
+    left = (
+        float(text.get("x"))
+        - width * {"start": 0, "middle": 0.5, "end": 1}[text.get("text-anchor")]
+    )
+    return left, left + width, float(text.get("y")), size
+
+
+def below(svg, text):
+    """Return the fill of the last filled rectangle drawn under the middle of a text."""
+    left, right, baseline, size = measure(text)
+    x, y, fill = (left + right) / 2, baseline - 0.36 * size, None
+    for shape in svg:
+        if shape is text:
+            return DRAW.PLAIN.fill if fill == DRAW.MASKED.fill else fill  # hatched gray
+        if shape.tag == SVG + "rect" and shape.get("fill") != "none":
+            across, down = x - float(shape.get("x", 0)), y - float(shape.get("y", 0))
+            if 0 <= across <= float(shape.get("width")) and 0 <= down <= float(shape.get("height")):
+                fill = shape.get("fill")
+
+
+def luminance(color):
+    parts = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return sum(c * share for c, share in zip(linear, (0.2126, 0.7152, 0.0722), strict=True))
+
+
+def contrast(one, other):
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_the_files_are_what_the_script_draws():
+    files = {path.stem: path.read_text(encoding="utf-8") for path in FIGURES.glob("*.svg")}
+    assert files == TEXTS
+
+
+def test_a_diagram_is_named_and_described_for_those_who_do_not_see_it(svg):
+    assert svg.get("role") == "img"
+    assert svg.find(SVG + "title").text
+    assert len(svg.find(SVG + "desc").text) > 80
+
+
+def test_a_diagram_says_its_size_and_fits_a_page(svg):
+    assert svg.get("viewBox") == f"0 0 {svg.get('width')} {svg.get('height')}"
+    assert int(svg.get("width")) <= 720
+
+
+def test_texts_are_texts_large_enough_and_inside_the_card(svg):
+    width, height = float(svg.get("width")), float(svg.get("height"))
+    texts = svg.findall(SVG + "text")
+    assert texts
+    for text in texts:
+        left, right, baseline, size = measure(text)
+        words = "".join(text.itertext())
+        assert min(float(x.get("font-size", size)) for x in text.iter()) >= 13, words
+        assert left >= 0, words
+        assert right <= width, words
+        assert baseline - size >= 0, words
+        assert baseline + 0.4 * size <= height, words
+
+
+def test_texts_do_not_overlap(svg):
+    boxes = [(measure(text), "".join(text.itertext())) for text in svg.findall(SVG + "text")]
+    for i, ((left, right, baseline, size), words) in enumerate(boxes):
+        for (other_left, other_right, other, other_size), more in boxes[:i]:
+            beside = right <= other_left + 1 or other_right <= left + 1
+            assert beside or abs(baseline - other) >= 0.9 * min(size, other_size), (words, more)
+
+
+def test_texts_stand_out_from_what_they_lie_on(svg):
+    for text in svg.findall(SVG + "text"):
+        assert contrast(text.get("fill"), below(svg, text)) >= 4.5, "".join(text.itertext())
+
+
+def test_the_diagrams_of_the_chapters_exist():
+    named = re.compile(r"\]\(figures/(\w+)\.svg\)")
+    for chapter in FIGURES.parent.glob("*.md"):
+        for name in named.findall(chapter.read_text(encoding="utf-8")):
+            assert name in TEXTS, chapter.name
