@@ -207,6 +207,27 @@ def test_a_page_for_print_shows_what_folds_and_sliders_hide_on_the_screen():
     assert [a.get("href") for a in article("a")] == ["#01_b--end", None, "https://example.org"]
 
 
+def test_in_print_the_solutions_stand_at_the_end_of_the_chapter():
+    bs4 = pytest.importorskip("bs4", reason="the packages of the site are not installed")
+    article = bs4.BeautifulSoup(
+        """<article><h1>T</h1><section id="exercises"><h2>Exercises</h2><section id="one">
+        <h3>Exercise 1.1: count</h3><p>Task.</p><details class="hint">Step.</details>
+        <div class="cell tag_solution"><details class="hide"><summary>
+        <p class="collapsed">Show the solution in code</p></summary>answer, passed</details></div>
+        <details><summary>Solution</summary>Words.</details></section></section>
+        <section id="summary">End.</section></article>""",
+        "html.parser",
+    )
+    localize(article, "00_a", {"00_a"}, "../site")
+    exercises = article.select_one("#00_a--exercises".replace("#0", r"#\30 ")).get_text()
+    assert "Step." in exercises
+    assert "answer" not in exercises
+    assert "Words" not in exercises
+    text = article.get_text()
+    assert text.index("End.") < text.index("Solutions") < text.index("answer") < text.index("Words")
+    assert text.count("Exercise 1.1: count") == 2
+
+
 def test_every_public_function_of_the_module_is_on_its_page():
     text = (ROOT / "d2l_attention/torch.py").read_text()
     helpers = {

@@ -32,6 +32,7 @@ PAPER = {
 PDF_PAGE = re.compile(rb"/Type\s*/Page\b(?!s)")
 AFTER = ("references",)  # pages that follow the chapters
 DROPPED = ".headerlink, script, .prev-next-footer, .start"
+SOLUTIONS = "div.cell.tag_solution, details:not(.hint):not(.hide)"
 ONLY = """wanted => {
   for (const part of document.querySelectorAll(".part"))
     part.hidden = wanted !== null && part.id !== wanted;
@@ -126,6 +127,7 @@ def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str) -> Non
     """Make the links, pictures and anchors of a page those of one long page, in place."""
     for dropped in article.select(DROPPED):
         dropped.decompose()
+    put_solutions_last(article)
     for fold in article.select("details"):
         fold["open"] = ""
     for button in article.select("details.hide > summary"):  # "Show the hint", "Hide the hint"
@@ -148,6 +150,20 @@ def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str) -> Non
             link["href"] = f"#{goal}--{unquote(anchor)}" if anchor else f"#{goal}"
         else:
             link.attrs.pop("href")
+
+
+def put_solutions_last(article: "bs4.Tag") -> None:
+    """Move the solutions of the exercises, and what they print, to the end of the chapter."""
+    from bs4 import BeautifulSoup
+
+    page = BeautifulSoup('<section id="solutions"><h2>Solutions</h2></section>', "html.parser")
+    for task in article.select("#exercises > section"):
+        if parts := task.select(SOLUTIONS):
+            title = page.new_tag("h3")
+            title.string = task.select_one("h3").get_text().removesuffix("#")
+            page.section.extend([title, *(part.extract() for part in parts)])
+    if page.section.h3:
+        article.append(page.section)
 
 
 STYLE = """
