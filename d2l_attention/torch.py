@@ -24,7 +24,7 @@ __all__ = ["use_svg_display", "environment_report", "try_gpu", "check_shape", "s
 def try_gpu(i: int = 0) -> torch.device:
     """Return GPU number i where there is one, else the CPU.
 
-    The environment variable D2L_DEVICE, such as "cpu", overrules both.
+    The environment variable D2L_DEVICE, such as "cpu", overrides both.
     """
     if forced := os.environ.get("D2L_DEVICE"):
         return torch.device(forced)
@@ -110,7 +110,7 @@ def nadaraya_watson(
 def check_range(lens: Tensor, m: int) -> None:
     """Raise ValueError if a length lies outside 0..m.
 
-    Reads real tensors on the CPU only: a GPU would make Python wait, and
+    Reads ordinary CPU tensors only: on a GPU that would synchronize, and
     under tracing there are no values.
     """
     tracing = torch.compiler.is_compiling() or torch.jit.is_tracing()
@@ -141,7 +141,7 @@ def length_mask(
     if wrong or (rows and rows[0] != n):
         want, got = f"{(b,)} or {(b, n)}", tuple(lens.shape)
         raise ValueError(f"valid_lens must have shape {want}, got {got}")
-    lens = lens.long()  # unsigned integers compare with nothing
+    lens = lens.long()  # unsigned types lack comparisons
     check_range(lens, m)
     lens = lens.reshape(b, *(1,) * (len(shape) - 3), *(rows or (1,)), 1)
     return torch.arange(m, device=device or lens.device) < lens.to(device)
@@ -199,9 +199,10 @@ def masked_softmax(
         weight 0; in a fully masked row all weights and gradients are 0.
 
     Raises:
-        TypeError: `X` is not floating, lengths no integers, mask not bool.
+        TypeError: `X` is not floating point, the lengths are not
+            integers, or the mask is not boolean.
         ValueError: A shape does not fit, or a length lies outside 0..m
-            (seen on the CPU, not under tracing).
+            (checked on the CPU only, and not under tracing).
     """
     if not X.is_floating_point():
         raise TypeError(f"X must be floating point, got {X.dtype}")
@@ -237,11 +238,13 @@ def check_sizes(queries: Tensor, keys: Tensor, values: Tensor) -> None:
 
 
 def check_same_size(queries: Tensor, keys: Tensor) -> None:
-    """Raise ValueError unless queries and keys have the same last size."""
+    """Raise ValueError unless queries and keys have the same dimension."""
     d_q, d_k = queries.shape[-1], keys.shape[-1]
-    got = f"got queries of size {d_q} and keys of size {d_k}"
     if d_q != d_k:
-        raise ValueError(f"queries and keys must have the same size, {got}")
+        raise ValueError(
+            "queries and keys must have the same dimension, "
+            f"got queries of dimension {d_q} and keys of dimension {d_k}"
+        )
 
 
 # From book/06_scaled_dot_product_attention.md, Keep NaN out of the padding
@@ -251,7 +254,7 @@ def zero_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
     Args:
         keep: boolean mask with the axes of the scores, to which it
             broadcasts: (b, n, m) or (b, heads, n, m). None: no padding.
-        tensors: keys, values, ...: (b, m, any size), or with heads.
+        tensors: keys, values, ...: (b, m, any), or with heads.
     """
     if keep is None:
         return list(tensors)
@@ -270,8 +273,8 @@ def fused_attention(
 ) -> Tensor:
     """Run PyTorch's fused scaled dot-product attention, heads or none.
 
-    Fully masked rows are 0. On the CPU, its fused kernel has no second and
-    no forward derivative.
+    Fully masked rows are 0. On the CPU, its compute kernel has no second
+    derivatives and no forward-mode ones.
 
     Args:
         queries, keys, values: (b, n, d), (b, m, d), (b, m, v), or with
@@ -295,8 +298,8 @@ class Attention(nn.Module):
         dropout: probability of dropping an attention weight in training.
 
     After a call, `attention_weights` holds the weights (b, n, m) before
-    dropout and without gradient, or None where they were not wanted. They
-    are not saved or copied with the layer.
+    dropout and without gradient, or None without `need_weights`. They are
+    not saved or copied with the layer.
     """
 
     is_dot_product = True  # False in a subclass that defines `score`
@@ -307,13 +310,13 @@ class Attention(nn.Module):
         self.attention_weights: Tensor | None = None
 
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
-        """Return vectors (b, n, s), (b, m, s) whose products are scores."""
+        """Return features of queries and keys: their products are scores."""
         raise NotImplementedError(f"{type(self).__name__} defines no features")
 
     def score(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Return the scores (b, n, m)."""
         q, k = self.features(queries, keys)
-        return q @ k.transpose(-2, -1)  # (b, n, s) x (b, s, m) -> (b, n, m)
+        return q @ k.transpose(-2, -1)  # -> (b, n, m)
 
     def forward(
         self,
@@ -327,9 +330,9 @@ class Attention(nn.Module):
         """Attend: (b, n, d_q), (b, m, d_k), (b, m, v) -> (b, n, v).
 
         An axis of heads may follow b; `valid_lens`, `mask`: masked_softmax.
-        NaN in padded keys and values harms nothing, in padded *queries* it
+        NaN in padded keys and values does no harm; in padded *queries* it
         reaches gradients. Without `need_weights`, dot products use the
-        fused kernel: no second or forward derivatives on the CPU.
+        fused function: on the CPU, no second or forward-mode derivatives.
         """
         check_sizes(queries, keys, values)
         shape = (*queries.shape[:-1], keys.shape[-2])  # (b, n, m)
@@ -352,7 +355,7 @@ class DotProductAttention(Attention):
     """Scaled dot products: scores q^T k / sqrt(d) (Vaswani et al., 2017)."""
 
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
-        """Return q / sqrt(d) and k, both of size d."""
+        """Return q / sqrt(d) and k, both of dimension d."""
         check_same_size(queries, keys)
         return queries / queries.shape[-1] ** 0.5, keys
 
@@ -394,9 +397,9 @@ def linear(inputs: int | None, outputs: int) -> nn.Linear:
 
 
 def check_features(name: str, tensor: Tensor, size: int) -> None:
-    """Check that vectors have the size a layer was made for; 0: any size."""
+    """Check that vectors have the dimension a layer expects; 0: any."""
     if size != 0 and tensor.shape[-1] != size:
-        raise ValueError(f"{name} must have size {size}, got {tuple(tensor.shape)}")
+        raise ValueError(f"{name} must have dimension {size}, got {tuple(tensor.shape)}")
 
 
 class AdditiveAttention(Attention):
@@ -407,8 +410,8 @@ class AdditiveAttention(Attention):
     Args:
         num_hiddens: number h of hidden units.
         dropout: probability of dropping an attention weight in training.
-        query_size, key_size: sizes of queries and keys. None: taken from
-            the first call.
+        query_size, key_size: dimensions of queries and keys. None: taken
+            from the first call.
     """
 
     is_dot_product = False
@@ -448,13 +451,13 @@ def unit_vectors(x: Tensor) -> Tensor:
 class DistanceAttention(Attention):
     """Attention by distance: scores -|q - k|^2 / (2 sqrt(d)).
 
-    They are computed up to a term that all keys of a query share. The
-    weights are those of a Gaussian kernel with variance sqrt(d). Far from
-    the origin digits get lost: move the origin to the data first.
+    The scores leave out a term that all keys of a query share. The weights
+    are those of a Gaussian kernel with variance sqrt(d). Far from the
+    origin rounding errors grow: move the origin to the data first.
     """
 
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
-        """Return [q; 1] / sqrt(d) and [k; -|k|^2 / 2], of size d + 1."""
+        """Return [q; 1] / sqrt(d) and [k; -|k|^2 / 2], of dimension d + 1."""
         check_same_size(queries, keys)
         ones = torch.ones_like(queries[..., :1])  # (b, n, 1)
         norms = keys.square().sum(-1, keepdim=True)  # (b, m, d) -> (b, m, 1)
@@ -466,14 +469,14 @@ class DistanceAttention(Attention):
 class BilinearAttention(Attention):
     """Bilinear attention: scores q^T M k / sqrt(s).
 
-    Full: M has any rank, and s is the size of the keys. Low rank:
+    Full: M has any rank, and s is the dimension of keys. Low rank:
     M = W_q^T W_k, and s is the rank; this is the score of a Transformer head.
 
     Args:
         rank: rank of the low-rank form. None: a full matrix.
         dropout: probability of dropping an attention weight in training.
-        query_size, key_size: sizes of queries and keys. None: taken from
-            the first call; a full matrix needs key_size, else ValueError.
+        query_size, key_size: dimensions of queries and keys. None: taken
+            from the first call; a full matrix needs key_size, else ValueError.
     """
 
     def __init__(
@@ -491,7 +494,7 @@ class BilinearAttention(Attention):
         self.W_k = nn.Identity() if rank is None else linear(key_size, size)
 
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
-        """Return W_q q / sqrt(s) and W_k k, both of size s."""
+        """Return W_q q / sqrt(s) and W_k k, both of dimension s."""
         check_features("queries", queries, self.W_q.in_features)
         check_features("keys", keys, getattr(self.W_k, "in_features", 0))
         q, k = self.W_q(queries), self.W_k(keys)
@@ -505,7 +508,7 @@ class CosineAttention(Attention):
 
     Args:
         dropout: probability of dropping an attention weight in training.
-        temperature: positive, else ValueError; small is sharp.
+        temperature: positive, else ValueError; a small one is sharp.
         learnable: whether training may change the temperature.
     """
 
@@ -532,11 +535,11 @@ class CosineAttention(Attention):
 def fold_in(
     c: Tensor, s: Tensor, o: Tensor, a: Tensor, values: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Take a block of keys into a running softmax and weighted sum.
+    """Add a block of keys to a running softmax and weighted sum.
 
     Maximum c and sum s (..., n, 1): Milakov, Gimelshein, 2018; weighted sum
-    o (..., n, v): Rabe, Staats, 2021. At first -inf, 0, 0; in the end the
-    output is o / s. Scores a of the block (..., n, block): -inf = masked.
+    o (..., n, v): Rabe, Staats, 2021. They start as -inf, 0, 0; at the end
+    the output is o / s. Scores a of the block (..., n, block): -inf = masked.
     """
     c_new = torch.maximum(c, a.amax(-1, keepdim=True))
     top = torch.where(c_new == -torch.inf, 0, c_new)  # nothing seen yet: 0
@@ -550,11 +553,11 @@ def blockwise_attention(
 ) -> Tensor:
     """Return scaled dot-product attention, computed over blocks of keys.
 
-    Fully masked rows are 0. No more weights than a block's are held.
+    Fully masked rows are 0. Only the weights of one block are held.
 
     Args:
         queries, keys, values, keep: as for fused_attention; (b, n, v) out.
-        block: how many keys to look at together, at least 1.
+        block: how many keys to take at once, at least 1.
     """
     check_sizes(queries, keys, values)
     if block < 1:
@@ -575,14 +578,15 @@ def blockwise_attention(
 def attention_without_padding(
     queries: Tensor, keys: Tensor, values: Tensor, lens: list[int], dropout: float = 0.0
 ) -> Tensor:
-    """Run fused_attention on each example alone, its padding cut off.
+    """Run fused_attention on each example alone, with its padding cut off.
 
     Args:
         queries, keys, values, dropout: as for fused_attention.
         lens: b lengths in 0..m, a Python list: no tensor is read.
 
     Raises:
-        TypeError, ValueError: sizes do not fit, or lens does not.
+        TypeError, ValueError: shapes do not match, or lens is not a list of
+            b lengths in 0..m.
     """
     check_sizes(queries, keys, values)
     b, m = keys.shape[0], keys.shape[-2]

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise, Mistake
+from d2l_attention.practice.exercises import Exercise
+from d2l_attention.practice.numerics import softmax
 
 
 def row_shares(scores):
@@ -10,55 +11,51 @@ def row_shares(scores):
 
 
 def positive_scores(rng):
-    for n, m in ((2, 3), (4, 3), (5, 7)):
+    for n, m in ((2, 3), (4, 3), (5, 7), (1, 4), (1, 1)):
         yield (rng.integers(1, 9, (n, m)) + rng.random((n, m)).round(1),)
+    yield (500 * rng.random((3, 5)) ** 4 + 0.01,)
 
 
-EXERCISES = (
-    Exercise(
-        "0.1",
-        row_shares,
-        positive_scores,
-        mistakes=(
-            Mistake(
-                "columns divided",
-                "Your columns sum to 1, not your rows. Each query has its own row: sum over the "
-                "keys, the last axis.",
-                lambda scores: scores / scores.sum(-2, keepdims=True),
-            ),
-            Mistake(
-                "everything divided by one number",
-                "All numbers together sum to 1. Each row should: give `sum` the axis.",
-                lambda scores: scores / scores.sum(),
-            ),
-            Mistake(
-                "a softmax",
-                "Your rows sum to 1, but this is a softmax, which takes exponentials first. "
-                "Here the scores themselves are to be divided.",
-                lambda scores: np.exp(scores) / np.exp(scores).sum(-1, keepdims=True),
-            ),
-            Mistake(
-                "mean in place of the sum",
-                "You divide by the mean of each row. Divide by its sum.",
-                lambda scores: scores / scores.mean(-1, keepdims=True),
-            ),
-            Mistake(
-                "largest becomes 1",
-                "You divide by the largest score of each row. Divide by its sum.",
-                lambda scores: scores / scores.max(-1, keepdims=True),
-            ),
-            Mistake(
-                "only the sums",
-                "These are the sums of the rows. Divide the scores by them.",
-                lambda scores: scores.sum(-1, keepdims=True),
-                lambda answer, target, scores: np.allclose(answer, scores.sum(-1)),
-            ),
-        ),
-        hints=(
-            "How large is the sum of each row? `scores.sum(dim=1)` says it.",
-            "The sums have shape (n,), the scores (n, m). With `keepdim=True` the sums get "
-            "shape (n, 1), which broadcasts to (n, m).",
-            "Divide the scores by `scores.sum(dim=1, keepdim=True)`.",
-        ),
-    ),
-)
+shares = Exercise("0.1", row_shares, positive_scores)
+
+
+@shares.mistake
+def columns_divided(scores):
+    """Your columns sum to 1, not your rows. Each query has its own row: sum over the keys, the
+    last axis."""
+    return scores / scores.sum(-2, keepdims=True)
+
+
+@shares.mistake
+def everything_divided_by_one_number(scores):
+    """All your entries together sum to 1. Each row should: give `sum` the axis of the keys."""
+    return scores / scores.sum()
+
+
+@shares.mistake
+def a_softmax(scores):
+    """Your rows sum to 1, but this is a softmax, which takes exponentials first. The task asks for
+    the scores themselves, divided by their sum."""
+    return softmax(scores)
+
+
+@shares.mistake
+def mean_in_place_of_the_sum(scores):
+    """You divide by the mean of each row. Divide by its sum."""
+    return scores / scores.mean(-1, keepdims=True)
+
+
+@shares.mistake
+def largest_becomes_1(scores):
+    """You divide by the largest score of each row. Divide by its sum."""
+    return scores / scores.max(-1, keepdims=True)
+
+
+def sums_of_rows(answer, target, scores):
+    return answer.size == len(scores) and np.allclose(answer.ravel(), scores.sum(-1))
+
+
+@shares.mistake(when=sums_of_rows)
+def only_the_sums(scores):
+    """These are the sums of the rows. Divide the scores by them."""
+    return scores.sum(-1, keepdims=True)

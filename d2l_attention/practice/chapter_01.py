@@ -1,23 +1,50 @@
-"""The exercises of chapter 1: the softmax, the slope of a blend, gradients that vanish."""
+"""The exercises of chapter 1: the softmax, the slope of a weighted sum, gradients that vanish."""
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise, Mistake
-from d2l_attention.practice.reference import softmax
+from d2l_attention.practice.exercises import Exercise
+from d2l_attention.practice.numerics import softmax
+
+# ---- 1.3
 
 
 def softmax_at_temperature(scores, temperature):
     return softmax(scores / temperature)
 
 
-def overflowing(scores, temperature):
-    exponentials = np.exp(scores / temperature)
+def far_apart_scores(rng):
+    # Quarters and powers of 2, so that single precision loses nothing in either order.
+    for n, m, temperature in ((3, 4, 0.5), (2, 5, 2.0), (4, 3, 4.0)):
+        shifts = rng.permutation([0, 8192, -8192, 16384][:n])
+        scores = rng.permutation(n * m).reshape(n, m) / 4 + shifts[:, None]
+        scores[-1, 1] += 4096  # far above the rest of its own row
+        yield scores, temperature
+    yield np.array([[0, -2000, 2000, 2000, 1999.5]]), 1.0  # with a tie
+    yield np.array([[-2000.0]]), 2.0
+
+
+def shifted(scores, shift, temperature):
+    exponentials = np.exp((scores - shift) / temperature)
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
-def one_maximum(scores, temperature):
-    exponentials = np.exp((scores - scores.max()) / temperature)
-    return exponentials / exponentials.sum(-1, keepdims=True)
+survivor = Exercise("1.3", softmax_at_temperature, far_apart_scores)
+
+
+def columns_sum_to_1(answer, target, scores, temperature):
+    return answer.shape == target.shape and np.allclose(answer.sum(-2), 1)
+
+
+@survivor.mistake(when=columns_sum_to_1)
+def softmax_over_the_queries(scores, temperature):
+    return softmax(scores / temperature, -2)
+
+
+@survivor.mistake
+def maximum_not_subtracted(scores, temperature):
+    """The exponentials of large scores are infinite and those of very low ones are 0, so you
+    divide infinity by infinity or 0 by 0. Shift each row first: that changes no weight."""
+    return shifted(scores, 0, temperature)
 
 
 def nan_below_the_best_row(answer, target, scores, temperature):
@@ -26,214 +53,176 @@ def nan_below_the_best_row(answer, target, scores, temperature):
     return answer.shape == target.shape and (lost == ~best).all()
 
 
-def far_apart_scores(rng):
-    # Quarters and powers of 2, so that single precision loses nothing in either order.
-    for n, m, temperature in ((3, 4, 0.5), (2, 5, 2.0), (4, 3, 4.0)):
-        shifts = rng.permutation([0, 8192, -8192, 16384][:n])
-        yield rng.permutation(n * m).reshape(n, m) / 4 + shifts[:, None], temperature
+@survivor.mistake(when=nan_below_the_best_row)
+def one_maximum_for_all_rows(scores, temperature):
+    """You subtract the largest score of the whole matrix. The other rows then lie far below 0, and
+    all their exponentials are 0. Each row needs its own maximum."""
+    return shifted(scores, scores.max(), temperature)
+
+
+def nan_and_else_right(answer, target, scores, temperature):
+    lost = np.isnan(answer)
+    return answer.shape == target.shape and lost.any() and np.allclose(answer[~lost], target[~lost])
+
+
+@survivor.mistake(when=nan_and_else_right)
+def another_shift_than_the_maximum(scores, temperature):
+    """Your shift is not the maximum of the row, as its mean, minimum or first entry is not. A score
+    far above that shift still overflows, or all scores far below it underflow."""
+    return shifted(scores, scores.mean(-1, keepdims=True), temperature)
+
+
+@survivor.mistake
+def no_temperature(scores, temperature):
+    return softmax(scores)
+
+
+@survivor.mistake
+def times_the_temperature(scores, temperature):
+    return softmax(scores * temperature)
+
+
+@survivor.mistake
+def temperature_after_the_exponential(scores, temperature):
+    """You divide by the temperature after the exponential, where it is a mere factor: the rows do
+    not sum to 1. Divide the scores."""
+    return softmax(scores) / temperature
+
+
+@survivor.mistake
+def no_exponential(scores, temperature):
+    return scores / scores.sum(-1, keepdims=True)
+
+
+@survivor.mistake
+def logarithms_of_the_weights(scores, temperature):
+    """These are the logarithms of the weights: one exponential is missing."""
+    scaled = (scores - scores.max(-1, keepdims=True)) / temperature
+    return scaled - np.log(np.exp(scaled).sum(-1, keepdims=True))
+
+
+# ---- 1.4
 
 
 def covariance(weights, keys):
-    centered = keys - weights @ keys
-    return (weights[:, None] * centered).T @ centered
+    return product_of_deviations(keys - weights @ keys, weights[:, None])
+
+
+def product_of_deviations(centered, weights):
+    return (weights * centered).T @ centered
 
 
 def weights_and_keys(rng):
-    for m, d in ((4, 2), (5, 3), (3, 4)):
+    for m, d in ((4, 2), (5, 3), (3, 4), (4, 1)):
         yield softmax(rng.normal(size=m)), rng.normal(size=(m, d)) + np.arange(1, d + 1)
+    yield softmax(np.array([0, -500, 1.0, 2.0])), 100 * rng.normal(size=(4, 3))
 
 
-EXERCISES = (
-    Exercise(
-        "1.3",
-        softmax_at_temperature,
-        far_apart_scores,
-        mistakes=(
-            Mistake(
-                "softmax over the queries",
-                "Your columns sum to 1, not your rows: take maximum and sum over the keys, "
-                "the last axis.",
-                lambda scores, temperature: softmax(scores / temperature, -2),
-                lambda answer, target, scores, temperature: (
-                    answer.shape == target.shape and np.allclose(answer.sum(-2), 1)
-                ),
-            ),
-            Mistake(
-                "the largest score is not subtracted",
-                "The exponentials of large scores are infinite and those of very low ones are 0, "
-                "so you divide inf by inf or 0 by 0. Shift each row first: that changes no weight.",
-                overflowing,
-            ),
-            Mistake(
-                "one maximum for all rows",
-                "You subtract the largest score of the whole matrix. The other rows then lie far "
-                "below 0, and all their exponentials are 0. Each row needs its own maximum.",
-                one_maximum,
-                nan_below_the_best_row,
-            ),
-            Mistake(
-                "no temperature",
-                "Your weights do not depend on the temperature: divide the scores by it.",
-                lambda scores, temperature: softmax(scores),
-            ),
-            Mistake(
-                "times the temperature",
-                "You multiply by the temperature. A high temperature is to make weights more "
-                "equal, so divide the scores by it.",
-                lambda scores, temperature: softmax(scores * temperature),
-            ),
-            Mistake(
-                "temperature after the exponential",
-                "You divide by the temperature after the exponential, where it is a mere factor: "
-                "the rows do not sum to 1. Divide the scores.",
-                lambda scores, temperature: softmax(scores) / temperature,
-            ),
-            Mistake(
-                "no exponential",
-                "You divide scores by their sum, without the exponential.",
-                lambda scores, temperature: scores / scores.sum(-1, keepdims=True),
-            ),
-            Mistake(
-                "logarithms of the weights",
-                "These are the logarithms of the weights: one exponential is missing.",
-                lambda scores, temperature: np.maximum(
-                    (scaled := (scores - scores.max(-1, keepdims=True)) / temperature)
-                    - np.log(np.exp(scaled).sum(-1, keepdims=True)),
-                    -1e30,
-                ),
-            ),
-        ),
-        hints=(
-            "Divide the scores by the temperature. What must you do to each row before you "
-            "take the exponential, and why does it change no weight?",
-            "Subtract the largest score of each row; keep the axis, so that (n, 1) is subtracted "
-            "from (n, m).",
-            "e = (a - a.amax(-1, keepdim=True)).exp(), and each row is divided by its own sum.",
-        ),
-    ),
-    Exercise(
-        "1.4",
-        covariance,
-        weights_and_keys,
-        mistakes=(
-            Mistake(
-                "mean not subtracted",
-                "This is the weighted mean of k k^T. A covariance measures deviations: subtract "
-                "the weighted mean from the keys first.",
-                lambda weights, keys: (weights[:, None] * keys).T @ keys,
-            ),
-            Mistake(
-                "unweighted mean",
-                "You subtract the plain mean of the keys. The mean under the weights is the "
-                "answer of attention, weights @ keys.",
-                lambda weights, keys: (
-                    (weights[:, None] * (keys - keys.mean(0))).T @ (keys - keys.mean(0))
-                ),
-            ),
-            Mistake(
-                "weights not used",
-                "This is the covariance of the keys with equal weights. Each key is to count with "
-                "its own weight, in the mean and in the sum.",
-                lambda weights, keys: covariance(np.full(len(keys), 1 / len(keys)), keys),
-            ),
-            Mistake(
-                "equal weights and m - 1",
-                "This is the sample covariance, with equal weights and m - 1 in the denominator. "
-                "Each key is to count with its own weight.",
-                lambda weights, keys: np.cov(keys.T),
-            ),
-            Mistake(
-                "sum not weighted",
-                "You subtract the weighted mean, and then add up the deviations without weights.",
-                lambda weights, keys: (keys - weights @ keys).T @ (keys - weights @ keys),
-            ),
-            Mistake(
-                "weights twice",
-                "You multiply both factors of the product by the weights, which squares them. "
-                "Each key's product gets its weight once.",
-                lambda weights, keys: (
-                    (weights[:, None] * (keys - weights @ keys)).T
-                    @ (weights[:, None] * (keys - weights @ keys))
-                ),
-            ),
-            Mistake(
-                "divided by m as well",
-                "The weights sum to 1 already: the weighted sum is the mean, and nothing is left "
-                "to be divided by m.",
-                lambda weights, keys: covariance(weights, keys) / len(keys),
-            ),
-            Mistake(
-                "keys against keys",
-                "Your matrix has one row per key, shape (m, m). A covariance compares coordinates: "
-                "shape (d, d). Transpose the first factor, not the second.",
-                lambda weights, keys: (
-                    (weights[:, None] * (keys - weights @ keys)) @ (keys - weights @ keys).T
-                ),
-                lambda answer, target, weights, keys: answer.shape == (len(keys), len(keys)),
-            ),
-            Mistake(
-                "variances only",
-                "You give one number per coordinate, its variance. The covariance has one for "
-                "each pair of coordinates: shape (d, d).",
-                lambda weights, keys: np.diag(covariance(weights, keys)),
-                lambda answer, target, weights, keys: answer.shape == keys.shape[1:],
-            ),
-        ),
-        hints=(
-            "Find the mean of the keys under the weights first. You know its other name.",
-            "Subtract it from every key: (m, d) - (d,). Then add up, over the keys, weight times "
-            "deviation times deviation transposed.",
-            "The sum over the keys is a matrix product, (d, m) x (m, d): multiply the rows of one "
-            "of the two factors by weights[:, None].",
-        ),
-    ),
-    Exercise(
-        "1.5",
-        (1, 0, -1),
-        mistakes=(
-            Mistake(
-                "the gradient of the weight",
-                "That is the gradient of the weight itself, which has vanished. The logarithm "
-                "multiplies it by 1 over the weight: do that on paper before you round.",
-                (0, 0, 0),
-            ),
-            Mistake(
-                "sign",
-                "A larger score of entry 1 makes its weight larger, so the first number is "
-                "positive. You have the gradient of the negative logarithm, the loss.",
-                (-1, 0, 1),
-            ),
-            Mistake(
-                "denominator forgotten",
-                "The first number is right. The score of the winner stands in the denominator of "
-                "the weight: raising it costs the others weight.",
-                (1, 0, 0),
-            ),
-            Mistake(
-                "the losers share",
-                "How much each score counts is said by its own weight: entry 2 has as good as no "
-                "weight and does not matter.",
-                (1, -0.5, -0.5),
-            ),
-            Mistake(
-                "the weights",
-                "These are the weights. The gradient of the logarithm of weight 1 is (1, 0, 0) "
-                "minus the weights.",
-                (0, 0, 1),
-            ),
-            Mistake(
-                "0 divided by 0",
-                "That is what a computer gives that takes the logarithm of a weight of 0. On paper "
-                "the weight is positive: simplify first.",
-                (np.nan, np.nan, np.nan),
-            ),
-        ),
-        hints=(
-            "Write out the logarithm of (1.2): a difference of two terms.",
-            "The first term is the score a_1. The derivative of the second, the logarithm of the "
-            "sum, with respect to a_j is the weight of entry j.",
-            "So the gradient is (1, 0, 0) minus the weights, and the weights are (0, 0, 1) to "
-            "many digits.",
-        ),
-    ),
-)
+slope = Exercise("1.4", covariance, weights_and_keys)
+
+
+@slope.mistake
+def mean_not_subtracted(weights, keys):
+    """This is the weighted mean of k k^T. A covariance measures deviations: subtract the weighted
+    mean from the keys first."""
+    return product_of_deviations(keys, weights[:, None])
+
+
+@slope.mistake
+def unweighted_mean(weights, keys):
+    """You subtract the plain mean of the keys. The mean under the weights is the output of
+    attention, weights @ keys."""
+    return product_of_deviations(keys - keys.mean(0), weights[:, None])
+
+
+@slope.mistake
+def weights_not_used(weights, keys):
+    """This is the covariance of the keys with equal weights. Each key counts with its own weight,
+    in the mean and in the sum."""
+    return covariance(np.full(len(keys), 1 / len(keys)), keys)
+
+
+@slope.mistake
+def equal_weights_and_m_minus_1(weights, keys):
+    """This is the sample covariance, with equal weights and m - 1 in the denominator. Each key
+    counts with its own weight."""
+    return np.cov(keys.T)
+
+
+@slope.mistake
+def sum_not_weighted(weights, keys):
+    """You subtract the weighted mean, and then add up the deviations without weights."""
+    return product_of_deviations(keys - weights @ keys, 1)
+
+
+@slope.mistake
+def weights_twice(weights, keys):
+    """You multiply both factors of the product by the weights, which squares them. Each key's
+    product gets its weight once."""
+    return product_of_deviations(keys - weights @ keys, weights[:, None] ** 2)
+
+
+@slope.mistake
+def divided_by_m_as_well(weights, keys):
+    """The weights sum to 1 already: the weighted sum is the mean. Do not divide by m again."""
+    return covariance(weights, keys) / len(keys)
+
+
+@slope.mistake(when=lambda answer, target, weights, keys: answer.shape == (len(keys), len(keys)))
+def keys_against_keys(weights, keys):
+    """Your matrix has one row per key, shape (m, m). A covariance compares coordinates: shape
+    (d, d). Transpose the first factor, not the second."""
+    return product_of_deviations((keys - weights @ keys).T, weights)
+
+
+@slope.mistake(when=lambda answer, target, weights, keys: answer.shape == keys.shape[1:])
+def variances_only(weights, keys):
+    """You give one entry per coordinate, its variance. The covariance has one for each pair of
+    coordinates: shape (d, d)."""
+    return np.diag(covariance(weights, keys))
+
+
+# ---- 1.5
+
+vanishing = Exercise("1.5", (1, 0, -1))
+
+
+@vanishing.mistake
+def the_gradient_of_the_weight():
+    """That is the gradient of the weight itself, which has vanished. The logarithm multiplies it by
+    1 over the weight: do that on paper before you round."""
+    return 0, 0, 0
+
+
+@vanishing.mistake
+def sign():
+    """A larger score of entry 1 makes its weight larger, so the first entry is positive. You have
+    the gradient of the negative logarithm, the loss."""
+    return -1, 0, 1
+
+
+@vanishing.mistake
+def denominator_forgotten():
+    """The first entry is right. The score of the winner stands in the denominator of the weight:
+    raising it costs the others weight."""
+    return 1, 0, 0
+
+
+@vanishing.mistake
+def the_losers_share():
+    """Each score counts as much as its own weight: entry 2 has almost none and does not matter."""
+    return 1, -0.5, -0.5
+
+
+@vanishing.mistake
+def the_weights():
+    """These are the weights. The gradient of the logarithm of weight 1 is (1, 0, 0) minus the
+    weights."""
+    return 0, 0, 1
+
+
+@vanishing.mistake
+def zero_divided_by_zero():
+    """A computer that takes the logarithm of a weight of 0 returns this. On paper the weight is
+    positive: simplify first."""
+    return np.nan, np.nan, np.nan

@@ -1,309 +1,314 @@
-"""The exercises of chapter 2: Gaussian weights, leave-one-out, widths that adapt."""
+"""The exercises of chapter 2: Gaussian weights, leave-one-out, bandwidths that adapt."""
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise, Mistake
-from d2l_attention.practice.reference import softmax
+from d2l_attention.practice.exercises import Exercise
+from d2l_attention.practice.numerics import distances, normalized, softmax
 
 
-def distances(queries, keys):
-    return np.sqrt(((queries[:, None] - keys) ** 2).sum(-1))
+def divided_by_its_sum(similarity):
+    return similarity / similarity.sum(-1, keepdims=True)  # NaN where no key is in reach
 
 
-def normalized(similarity):
-    return similarity / similarity.sum(-1, keepdims=True)
+# ---- 2.1
 
 
-def gaussian_weights(queries, keys, width):
-    return softmax(-0.5 * (distances(queries, keys) / width) ** 2)
+def scores_of(queries, keys, bandwidth):
+    squares = ((queries[:, None] - keys) ** 2).sum(-1)
+    return -0.5 * squares / bandwidth**2
+
+
+def gaussian_weights(queries, keys, bandwidth):
+    return softmax(scores_of(queries, keys, bandwidth))
 
 
 def near_and_far_queries(rng):
-    for n, m, d, width in ((3, 4, 2, 0.5), (4, 5, 3, 2.0), (2, 6, 3, 1.5)):
+    sizes = (3, 4, 2, 0.5), (4, 5, 3, 2.0), (2, 6, 3, 1.5), (1, 5, 2, 1.0), (4, 7, 2, 0.1)
+    for n, m, d, bandwidth in sizes:
         keys = rng.normal(size=(m, d))
         keys[:, 0] = rng.permutation(m)  # a full step apart, so that far away one key wins
         queries = rng.uniform(0, m / 2, size=(n, d))
+        if bandwidth < 0.5:
+            queries = keys[:n] + rng.uniform(-0.2, 0.2, size=(n, d))
+        queries[0] = keys[0]  # where the distance has no gradient
         queries[-1] = [-96, *[0] * (d - 1)]  # exp(-96**2 / 8) is 0, in double precision too
-        yield queries, keys, width
+        yield queries, keys, bandwidth
 
 
-def leave_one_out(x, y, width):
-    return softmax(other_scores(x, width)) @ y
+gaussian = Exercise("2.1", gaussian_weights, near_and_far_queries, gradient=True)
 
 
-def scores_of(x, width):
-    return -0.5 * ((x[:, None] - x) / width) ** 2
+@gaussian.mistake
+def exponential_before_the_logarithm(queries, keys, bandwidth):
+    return divided_by_its_sum(np.exp(scores_of(queries, keys, bandwidth)))
 
 
-def other_scores(x, width):
-    return np.where(np.eye(len(x), dtype=bool), -np.inf, scores_of(x, width))
+@gaussian.mistake(
+    when=lambda answer, target, queries, keys, bandwidth: (
+        answer.shape == target.shape and np.allclose(answer.sum(-2), 1)
+    )
+)
+def softmax_over_the_queries(queries, keys, bandwidth):
+    return softmax(scores_of(queries, keys, bandwidth), 0)
+
+
+@gaussian.mistake
+def bandwidth_not_squared(queries, keys, bandwidth):
+    return softmax(scores_of(queries, keys, np.sqrt(bandwidth)))
+
+
+@gaussian.mistake
+def no_factor_one_half(queries, keys, bandwidth):
+    """The Gaussian kernel has a factor 1/2 in the exponent. Without it your kernel is narrower."""
+    return softmax(2 * scores_of(queries, keys, bandwidth))
+
+
+@gaussian.mistake
+def distance_not_squared(queries, keys, bandwidth):
+    """The exponent has the square of the distance; yours has the distance."""
+    return softmax(-0.5 * distances(queries, keys) / bandwidth)
+
+
+@gaussian.mistake
+def bandwidth_ignored(queries, keys, bandwidth):
+    """Your weights do not depend on the bandwidth."""
+    return softmax(scores_of(queries, keys, 1))
+
+
+@gaussian.mistake
+def softmax_of_the_similarities(queries, keys, bandwidth):
+    """You exponentiate twice: the softmax takes the exponential of its argument, so give it the
+    logarithm of the kernel."""
+    return softmax(np.exp(scores_of(queries, keys, bandwidth)))
+
+
+@gaussian.mistake
+def the_farthest_key_wins(queries, keys, bandwidth):
+    """The sign is wrong: the score must fall as the distance grows."""
+    return softmax(-scores_of(queries, keys, bandwidth))
+
+
+@gaussian.mistake
+def summed_before_squared(queries, keys, bandwidth):
+    """You add up the differences of the coordinates and square the sum, so they can cancel.
+    Square each difference first."""
+    return softmax(-0.5 * ((queries[:, None] - keys).sum(-1) / bandwidth) ** 2)
+
+
+@gaussian.mistake
+def dot_product_for_a_distance(queries, keys, bandwidth):
+    """You use the dot product of query and key in place of their distance. It leaves out the norm
+    of the key."""
+    return softmax(queries @ keys.T / bandwidth**2)
+
+
+# ---- 2.2
+
+
+def pair_scores(x, bandwidth):
+    return scores_of(x[:, None], x[:, None], bandwidth)
+
+
+def predictions(x, y, bandwidth, hidden):
+    return softmax(np.where(hidden, -np.inf, pair_scores(x, bandwidth))) @ y
+
+
+def itself(x):
+    return np.eye(len(x), dtype=bool)
+
+
+def leave_one_out(x, y, bandwidth):
+    return predictions(x, y, bandwidth, itself(x))
 
 
 def points_and_an_outlier(rng):
-    for m, width in ((5, 0.5), (7, 0.25), (6, 0.4)):
+    for m, bandwidth, far in ((5, 0.5, 30), (7, 0.25, 3e4), (6, 0.4, 3e3), (8, 0.3, 3e4)):
         x = rng.permutation(m) / 2 + rng.uniform(-0.1, 0.1, m)
-        x[rng.integers(m)] = 30  # exp(-27**2 / 0.5) is 0, in double precision too
-        yield x, rng.normal(size=m) + 3, width
+        x[rng.integers(m)] = far  # exp(-26**2 / 0.5) is 0, in double precision too
+        if m == 8:  # two points in one place
+            first, second = np.flatnonzero(x < far)[:2]
+            x[second] = x[first]
+        yield x, rng.normal(size=m) + 3, bandwidth
+    yield np.array([0.5, 1.25]), np.array([2.0, 5.0]), 0.5
 
 
-def adaptive_weights(queries, keys, k):
-    return with_reach(queries, keys, lambda r: np.sort(r, -1)[:, k - 1 : k])
+left_out = Exercise("2.2", leave_one_out, points_and_an_outlier)
 
 
-def nearest(queries, keys, k):
-    return np.sort(distances(queries, keys), -1)[:, k - 1 : k]
+@left_out.mistake
+def own_key_kept(x, y, bandwidth):
+    """Every point still votes for itself: these are the predictions on the training points. Mask
+    the diagonal of the scores."""
+    return softmax(pair_scores(x, bandwidth)) @ y
 
 
-def with_reach(queries, keys, reach):
+@left_out.mistake
+def own_key_removed_after_the_division(x, y, bandwidth):
+    """You set the own weight to 0 after the weights were normalized, so the rest sums to less
+    than 1. Take the own key out before you normalize."""
+    return (softmax(pair_scores(x, bandwidth)) * ~itself(x)) @ y
+
+
+@left_out.mistake
+def all_keys_at_distance_0_removed(x, y, bandwidth):
+    """Two points may share their x, and you leave out both. Leave out the point itself only: the
+    diagonal."""
+    return predictions(x, y, bandwidth, pair_scores(x, bandwidth) == 0)
+
+
+@left_out.mistake
+def score_0_for_the_others(x, y, bandwidth):
+    """Multiplying scores by 0 or 1 does not mask a key: a score of 0 is the largest one here. The
+    own score must be minus infinity, or the own similarity 0."""
+    return softmax(pair_scores(x, bandwidth) * itself(x)) @ y
+
+
+@left_out.mistake
+def exponential_before_the_logarithm(x, y, bandwidth):
+    return divided_by_its_sum(np.exp(pair_scores(x, bandwidth)) * ~itself(x)) @ y
+
+
+@left_out.mistake
+def softmax_over_the_queries(x, y, bandwidth):
+    """You normalize over the wrong axis. With as many queries as keys the shape is right all the
+    same; the rows do not sum to 1."""
+    return softmax(np.where(itself(x), -np.inf, pair_scores(x, bandwidth)), 0) @ y
+
+
+@left_out.symptom
+def a_large_constant_in_place_of_infinity(answer, target, x, y, bandwidth):
+    """A large negative constant masks the diagonal only while all other scores are larger: far
+    from all others, a point finds its own value. Use minus infinity."""
+    off = ~np.isclose(answer, target, 1e-4, 1e-4)
+    return answer.shape == target.shape and 0 < off.sum() <= 2 and np.allclose(answer[off], y[off])
+
+
+@left_out.mistake
+def mean_of_the_others(x, y, bandwidth):
+    """You average all other points, however far away. Weight them with the kernel."""
+    return (y.sum() - y) / (len(y) - 1)
+
+
+@left_out.mistake
+def bandwidth_not_squared(x, y, bandwidth):
+    return leave_one_out(x, y, np.sqrt(bandwidth))
+
+
+@left_out.mistake
+def no_factor_one_half(x, y, bandwidth):
+    return leave_one_out(x, y, bandwidth / np.sqrt(2))
+
+
+@left_out.mistake(
+    when=lambda answer, target, x, y, bandwidth: (
+        answer.shape == target.shape and np.allclose(abs(answer), abs(target - y), 1e-4)
+    )
+)
+def errors_in_place_of_predictions(x, y, bandwidth):
+    """You return the errors of the predictions. Return the predictions."""
+    return leave_one_out(x, y, bandwidth) - y
+
+
+@left_out.mistake(when=lambda answer, target, x, y, bandwidth: answer.size == 1)
+def one_value_for_all(x, y, bandwidth):
+    return np.sqrt(((leave_one_out(x, y, bandwidth) - y) ** 2).mean())
+
+
+# ---- 2.3
+
+
+def nearest(r, neighbors):
+    return np.sort(r, -1)[:, neighbors - 1 : neighbors]
+
+
+def similarities(r):
+    return np.maximum(0, 1 - r**2)
+
+
+def adaptive_weights(queries, keys, neighbors):
     r = distances(queries, keys)
-    return normalized(np.maximum(0, 1 - (r / reach(r)) ** 2))
+    return normalized(similarities(r / nearest(r, neighbors)))
 
 
 def points_and_counts(rng):
-    for n, m, d, k in ((4, 6, 2, 3), (5, 7, 3, 5), (3, 5, 2, 2)):
-        yield rng.normal(size=(n, d)), rng.normal(size=(m, d)), k
+    sizes = (4, 6, 2, 3, 1), (5, 7, 3, 5, 1e3), (3, 5, 2, 2, 1), (3, 7, 4, 3, 1e-6)
+    for n, m, d, neighbors, scale in sizes:
+        yield scale * rng.normal(size=(n, d)), scale * rng.normal(size=(m, d)), neighbors
 
 
-EXERCISES = (
-    Exercise(
-        "2.1",
-        gaussian_weights,
-        near_and_far_queries,
-        mistakes=(
-            Mistake(
-                "exponential first",
-                "For the query far away every exponential is 0, and 0/0 is NaN. Its weights exist: "
-                "hand the logarithms of the similarities to the softmax.",
-                lambda queries, keys, width: normalized(
-                    np.exp(-0.5 * (distances(queries, keys) / width) ** 2)
-                ),
-            ),
-            Mistake(
-                "softmax over the queries",
-                "Your columns sum to 1, not your rows: normalize over the keys, the last axis.",
-                lambda queries, keys, width: softmax(
-                    -0.5 * (distances(queries, keys) / width) ** 2, 0
-                ),
-                lambda answer, target, queries, keys, width: (
-                    answer.shape == target.shape and np.allclose(answer.sum(-2), 1)
-                ),
-            ),
-            Mistake(
-                "width not squared",
-                "The distance is divided by the width and then squared, so the width is squared "
-                "too.",
-                lambda queries, keys, width: softmax(-0.5 * distances(queries, keys) ** 2 / width),
-            ),
-            Mistake(
-                "no one half",
-                "The Gaussian kernel has a factor 1/2 in the exponent. Without it your kernel is "
-                "narrower.",
-                lambda queries, keys, width: softmax(-((distances(queries, keys) / width) ** 2)),
-            ),
-            Mistake(
-                "distance not squared",
-                "The exponent has the square of the distance; yours has the distance.",
-                lambda queries, keys, width: softmax(-0.5 * distances(queries, keys) / width),
-            ),
-            Mistake(
-                "width ignored",
-                "Your weights do not depend on the width.",
-                lambda queries, keys, width: softmax(-0.5 * distances(queries, keys) ** 2),
-            ),
-            Mistake(
-                "softmax of the similarities",
-                "You exponentiate twice: the softmax takes the exponential of its argument, so "
-                "hand it the logarithm of the kernel.",
-                lambda queries, keys, width: softmax(
-                    np.exp(-0.5 * (distances(queries, keys) / width) ** 2)
-                ),
-            ),
-            Mistake(
-                "the farthest key wins",
-                "The sign is wrong: the score must fall as the distance grows.",
-                lambda queries, keys, width: softmax(0.5 * (distances(queries, keys) / width) ** 2),
-            ),
-            Mistake(
-                "summed before squared",
-                "You add up the differences of the coordinates and square the sum, so that they "
-                "can cancel. Square each difference first.",
-                lambda queries, keys, width: softmax(
-                    -0.5 * ((queries[:, None] - keys).sum(-1) / width) ** 2
-                ),
-            ),
-            Mistake(
-                "dot product for a distance",
-                "You use the dot product of query and key in place of their distance. It leaves "
-                "out the norm of the key.",
-                lambda queries, keys, width: softmax(queries @ keys.T / width**2),
-            ),
-        ),
-        hints=(
-            "Which number for each query and key does the Gaussian take the exponential of?",
-            "That number is the score, -0.5 * (r / width) ** 2 with the distance r, of shape "
-            "(n, m). Which function turns scores into weights without underflow?",
-            "Return the softmax of these scores over the last axis.",
-        ),
-    ),
-    Exercise(
-        "2.2",
-        leave_one_out,
-        points_and_an_outlier,
-        mistakes=(
-            Mistake(
-                "own key kept",
-                "Every point still votes for itself: these are the predictions on the training "
-                "points. Take the diagonal of the weights out.",
-                lambda x, y, width: softmax(scores_of(x, width)) @ y,
-            ),
-            Mistake(
-                "own key removed after the division",
-                "You set the own weight to 0 after the weights were made to sum to 1, so the rest "
-                "sums to less. Take the own key out before you normalize.",
-                lambda x, y, width: (softmax(scores_of(x, width)) * (1 - np.eye(len(x)))) @ y,
-            ),
-            Mistake(
-                "score 0 for others",
-                "Multiplying scores by 0 or 1 does not hide a key: a score of 0 is the largest "
-                "one here. The own score must be minus infinity, or the own similarity 0.",
-                lambda x, y, width: softmax(scores_of(x, width) * np.eye(len(x))) @ y,
-            ),
-            Mistake(
-                "exponential first",
-                "For a point that lies apart all other exponentials are 0, and 0/0 is NaN. Use a "
-                "softmax of scores, with minus infinity as a point's own score.",
-                lambda x, y, width: (
-                    normalized(np.exp(scores_of(x, width)) * (1 - np.eye(len(x)))) @ y
-                ),
-            ),
-            Mistake(
-                "softmax over the queries",
-                "You normalize over the wrong axis. With as many queries as keys the shape is "
-                "right all the same; the rows do not sum to 1.",
-                lambda x, y, width: softmax(other_scores(x, width), 0) @ y,
-            ),
-            Mistake(
-                "mean of the others",
-                "You average all other points, however far away. Weight them with the kernel.",
-                lambda x, y, width: (y.sum() - y) / (len(y) - 1),
-            ),
-            Mistake(
-                "width not squared",
-                "The distance is divided by the width and then squared, so the width is squared "
-                "too.",
-                lambda x, y, width: leave_one_out(x, y, np.sqrt(width)),
-            ),
-            Mistake(
-                "errors, not predictions",
-                "You return how far the predictions are from the labels. Return the predictions.",
-                lambda x, y, width: leave_one_out(x, y, width) - y,
-                lambda answer, target, x, y, width: (
-                    answer.shape == target.shape and np.allclose(abs(answer), abs(target - y), 1e-4)
-                ),
-            ),
-            Mistake(
-                "one number for all",
-                "You return one number. Return a prediction for each point, shape (m,).",
-                lambda x, y, width: np.sqrt(((leave_one_out(x, y, width) - y) ** 2).mean()),
-                lambda answer, target, x, y, width: answer.size == 1,
-            ),
-        ),
-        hints=(
-            "The points are queries and keys at the same time: the scores have shape (m, m). "
-            "Where in this matrix does a point meet itself?",
-            "A weight is exactly 0 if its score is minus infinity. Put that on the diagonal, "
-            "before the softmax.",
-            "scores.masked_fill(torch.eye(len(x), dtype=torch.bool), -torch.inf) does it; "
-            "then softmax over the last axis, times y.",
-        ),
-    ),
-    Exercise(
-        "2.3",
-        adaptive_weights,
-        points_and_counts,
-        mistakes=(
-            Mistake(
-                "one neighbor too many",
-                "Your width is the distance to neighbor k + 1. Python counts from 0, so that the "
-                "k-th smallest has index k - 1.",
-                lambda queries, keys, k: with_reach(
-                    queries, keys, lambda r: np.sort(r, -1)[:, k : k + 1]
-                ),
-            ),
-            Mistake(
-                "negative weights",
-                "Some weights are negative: beyond the width the kernel is 0, and yours goes on "
-                "falling.",
-                lambda queries, keys, k: normalized(
-                    1 - (distances(queries, keys) / nearest(queries, keys, k)) ** 2
-                ),
-                lambda answer, target, queries, keys, k: (
-                    answer.shape == target.shape and (answer < -1e-3).any()
-                ),
-            ),
-            Mistake(
-                "one width per key",
-                "You look for the k-th nearest query of each key. The width belongs to the query: "
-                "sort along the keys, the last axis.",
-                lambda queries, keys, k: with_reach(
-                    queries, keys, lambda r: np.sort(r, 0)[k - 1 : k]
-                ),
-            ),
-            Mistake(
-                "one width for all",
-                "You use the same width for all queries. Keep the axis: widths of shape (n, 1).",
-                lambda queries, keys, k: with_reach(
-                    queries, keys, lambda r: np.sort(r, -1)[:, k - 1].mean()
-                ),
-            ),
-            Mistake(
-                "the farthest keys",
-                "You sort from far to near: your width is the k-th largest distance.",
-                lambda queries, keys, k: with_reach(
-                    queries, keys, lambda r: np.sort(r, -1)[:, -k][:, None]
-                ),
-            ),
-            Mistake(
-                "triangular kernel",
-                "Your kernel falls on a straight line, which is the triangular one. "
-                "Epanechnikov's has the square of r / s.",
-                lambda queries, keys, k: normalized(
-                    np.maximum(0, 1 - distances(queries, keys) / nearest(queries, keys, k))
-                ),
-            ),
-            Mistake(
-                "Gaussian kernel",
-                "Every key has weight: this is the Gaussian kernel, which ends nowhere. The task "
-                "asks for Epanechnikov's.",
-                lambda queries, keys, k: softmax(
-                    -0.5 * (distances(queries, keys) / nearest(queries, keys, k)) ** 2
-                ),
-            ),
-            Mistake(
-                "equal weights",
-                "All k nearest keys get the same weight, which is the boxcar.",
-                lambda queries, keys, k: normalized(
-                    1.0 * (distances(queries, keys) <= nearest(queries, keys, k))
-                ),
-            ),
-            Mistake(
-                "not divided by the sum",
-                "These are similarities: each row must be divided by its sum.",
-                lambda queries, keys, k: np.maximum(
-                    0, 1 - (distances(queries, keys) / nearest(queries, keys, k)) ** 2
-                ),
-                lambda answer, target, queries, keys, k: (
-                    answer.shape == target.shape
-                    and (answer.sum(-1) > 1e-3).all()
-                    and np.allclose(normalized(answer), target, 1e-3, 1e-3)
-                ),
-            ),
-        ),
-        hints=(
-            "Compute all distances first, shape (n, m). Each row has a width of its own.",
-            "Sort each row and take the number with index k - 1; keep the axis, so that the "
-            "widths have shape (n, 1).",
-            "epanechnikov(r / s), divided by its sum over the last axis, is the answer.",
-        ),
-    ),
+adaptive = Exercise("2.3", adaptive_weights, points_and_counts)
+
+
+@adaptive.mistake
+def one_neighbor_too_many(queries, keys, neighbors):
+    """Your bandwidth is the distance to the key after the N-th. Python counts from 0, so the N-th
+    smallest has index N - 1."""
+    return adaptive_weights(queries, keys, neighbors + 1)
+
+
+@adaptive.mistake(
+    when=lambda answer, target, queries, keys, neighbors: (
+        answer.shape == target.shape and (answer < -1e-3).any()
+    )
 )
+def negative_weights(queries, keys, neighbors):
+    """Some weights are negative: beyond the bandwidth the kernel is 0, and yours keeps falling."""
+    r = distances(queries, keys)
+    return divided_by_its_sum(1 - (r / nearest(r, neighbors)) ** 2)
+
+
+@adaptive.mistake
+def one_bandwidth_per_key(queries, keys, neighbors):
+    """You look for the N-th nearest query of each key. The bandwidth belongs to the query: sort
+    along the keys, the last axis."""
+    r = distances(queries, keys)
+    return divided_by_its_sum(similarities(r / np.sort(r, 0)[neighbors - 1 : neighbors]))
+
+
+@adaptive.mistake
+def one_bandwidth_for_all(queries, keys, neighbors):
+    """You use the same bandwidth for all queries. Keep the axis: bandwidths of shape (n, 1)."""
+    r = distances(queries, keys)
+    return divided_by_its_sum(similarities(r / nearest(r, neighbors).mean()))
+
+
+@adaptive.mistake
+def the_farthest_keys(queries, keys, neighbors):
+    """You sort from far to near: your bandwidth is the N-th largest distance."""
+    r = distances(queries, keys)
+    return normalized(similarities(r / np.sort(r, -1)[:, -neighbors][:, None]))
+
+
+@adaptive.mistake
+def triangular_kernel(queries, keys, neighbors):
+    """Your kernel falls on a straight line, which is the triangular one. Epanechnikov's has the
+    square of r / s."""
+    r = distances(queries, keys)
+    return normalized(np.maximum(0, 1 - r / nearest(r, neighbors)))
+
+
+@adaptive.mistake
+def gaussian_kernel(queries, keys, neighbors):
+    """Every key has weight: this is the Gaussian kernel, which never reaches 0. The task asks for
+    Epanechnikov's."""
+    r = distances(queries, keys)
+    return softmax(-0.5 * (r / nearest(r, neighbors)) ** 2)
+
+
+@adaptive.mistake
+def equal_weights(queries, keys, neighbors):
+    """All N nearest keys get the same weight, which is the boxcar."""
+    r = distances(queries, keys)
+    return normalized(1.0 * (r <= nearest(r, neighbors)))
+
+
+@adaptive.mistake(
+    when=lambda answer, target, queries, keys, neighbors: (
+        answer.shape == target.shape
+        and (answer.sum(-1) > 1e-3).all()
+        and np.allclose(normalized(answer), target, 1e-3, 1e-3)
+    )
+)
+def not_divided_by_the_sum(queries, keys, neighbors):
+    r = distances(queries, keys)
+    return similarities(r / nearest(r, neighbors))

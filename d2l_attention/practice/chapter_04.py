@@ -13,9 +13,11 @@ def window_mask(n, m, width):
     return (steps_behind >= 0) & (steps_behind < width)
 
 
-window = Exercise(
-    "4.1", window_mask, lambda rng: ((4, 6, 2), (5, 3, 3), (7, 8, 4), (6, 4, 1), (1, 3, 2))
-)
+def sizes(rng):
+    return (4, 6, 2), (5, 3, 3), (7, 8, 4), (6, 4, 1), (1, 3, 2), (3, 5, 9), (9, 2, 3), (1, 1, 1)
+
+
+window = Exercise("4.1", window_mask, sizes)
 
 
 def without_own_position(mask):
@@ -81,16 +83,23 @@ def masked_weights(scores, keep):
 
 
 def scores_and_masks(rng):
-    for b, n, m in ((1, 3, 4), (2, 5, 3), (4, 2, 7)):
+    for b, n, m, size in ((1, 3, 4, 2), (2, 5, 3, 2), (4, 2, 7, 6), (1, 4, 5, 20)):
         keep = rng.random((b, n, m)) < 0.6
         keep[..., -1, :] = False  # a fully masked row
         keep[..., 0, :2] = True, False
-        scores = 2 * rng.normal(size=(b, n, m))
-        scores[2:, 0, 1] = 1000  # masked, in the last case: its exponential overflows
+        scores = np.clip(size * rng.normal(size=(b, n, m)), -20, 20)
+        scores[2:, 0, 1] = 1000  # masked, in the third case: its exponential overflows
         yield scores, keep
 
 
-weights_under_a_mask = Exercise("4.2", masked_weights, scores_and_masks)
+def scores_at_the_limits(rng):
+    yield from scores_and_masks(rng)
+    lowest = np.array([[[-20.0, -19.0, 5.0]], [[20.0, -20.0, 0.0]]])
+    yield lowest, np.array([[[True, True, False]], [[True, True, True]]])
+    yield np.array([[[3.0], [-1.0]]]), np.array([[[True], [False]]])  # a single key
+
+
+weights_under_a_mask = Exercise("4.2", masked_weights, scores_at_the_limits)
 
 
 def rows_left(answer, target, keep):
@@ -172,48 +181,82 @@ def mask_inverted(scores, keep):
 # ---- 4.3
 
 
-def some_weights(rng):
-    for b, n, m in ((1, 3, 4), (2, 3, 5), (4, 2, 7)):
-        scores = 2 * rng.normal(size=(b, n, m))
-        yield (masked_weights(scores, np.arange(m) < rng.integers(2, m, (b, n, 1))),)
+def entropy_under_a_mask(scores, keep):
+    return entropy(masked_softmax(scores, keep)) + 0.0  # and not -0
 
 
-def entropy_of(weights):
-    return entropy(weights)
+def scores_of_all_sizes(rng):
+    yield from scores_and_masks(rng)
+    scores = rng.uniform(-500, 500, (2, 3, 5))
+    scores[0, 0] = 300, 301, 299, 500, -500
+    yield scores, np.arange(5) < np.array([[[3], [5], [0]], [[1], [2], [4]]])
 
 
-spread = Exercise("4.3", entropy_of, some_weights)
+spread = Exercise("4.3", entropy_under_a_mask, scores_of_all_sizes, gradient=True)
 
 
-@spread.mistake
-def zero_times_minus_infinity(weights):
+@spread.mistake(when=lambda answer, target, scores, keep: np.isnan(answer[~keep.all(-1)]).all())
+def zero_times_minus_infinity(scores, keep):
     """A weight of 0 gives 0 * log 0 = NaN. Its share of the entropy is 0: replace the weight
     inside the logarithm where it is 0."""
+    weights = masked_softmax(scores, keep)
     return -(weights * np.log(weights)).sum(-1)
 
 
 @spread.mistake
-def sign(weights):
+def no_mask(scores, keep):
+    """Your entropy does not depend on the mask: masked keys count, too."""
+    return entropy(softmax(scores))
+
+
+@spread.mistake
+def mask_after_the_softmax(scores, keep):
+    """You take the softmax over all keys and zero out the masked ones later, so the rest does not
+    sum to 1. The masked keys should not count in the denominator."""
+    return entropy(softmax(scores) * keep)
+
+
+@spread.mistake
+def nan_in_a_fully_masked_row(scores, keep):
+    """Where no key is left, your weights are 0/0 = NaN. Such a row has weights of 0 and the
+    entropy 0: masked_softmax gives them."""
+    return entropy(softmax(np.where(keep, scores, -np.inf)))
+
+
+@spread.mistake
+def uniform_weights_in_a_fully_masked_row(scores, keep):
+    """A large negative constant makes all scores of a fully masked row equal, and their softmax
+    uniform. Such a row has weights of 0 and the entropy 0."""
+    return entropy(softmax(np.where(keep, scores, -1e6)))
+
+
+@spread.mistake
+def sign(scores, keep):
     """Entropy is not negative: the logarithm of a weight is, so a minus is missing."""
-    return -entropy(weights)
+    return -entropy_under_a_mask(scores, keep)
 
 
 @spread.mistake
-def bits(weights):
+def bits(scores, keep):
     """You take the logarithm to base 2. The task asks for the natural one."""
-    return entropy(weights) / np.log(2)
+    return entropy_under_a_mask(scores, keep) / np.log(2)
 
 
 @spread.mistake
-def mean_over_the_keys(weights):
-    return entropy(weights) / weights.shape[-1]
+def mean_over_the_keys(scores, keep):
+    return entropy_under_a_mask(scores, keep) / scores.shape[-1]
 
 
 @spread.mistake
-def sum_over_the_queries(weights):
-    return entropy(weights, -2)
+def sum_over_the_queries(scores, keep):
+    return entropy(masked_softmax(scores, keep), -2)
 
 
 @spread.mistake
-def one_value_for_all(weights):
-    return entropy(weights).sum()
+def one_value_for_all(scores, keep):
+    return entropy_under_a_mask(scores, keep).sum()
+
+
+@spread.mistake
+def mask_inverted(scores, keep):
+    return entropy_under_a_mask(scores, ~keep)

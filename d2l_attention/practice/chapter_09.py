@@ -1,24 +1,84 @@
 """The exercises of chapter 9: FLOPs, the softmax in one pass, and parts put together."""
 
+from functools import wraps
+
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise, Mistake, one_of
+from d2l_attention.practice.exercises import Exercise, one_of
+from d2l_attention.practice.numerics import transposed
+
+# ---- 9.1
 
 
-def layer_flops(n, size, heads):
-    return 8 * n * size**2 + 4 * n**2 * size
+def layer_flops(n, D, H):
+    return 8 * n * D**2 + 4 * n**2 * D
+
+
+flops = Exercise(
+    "9.1",
+    layer_flops,
+    lambda rng: ((10, 12, 3), (64, 32, 4), (7, 48, 6), (1, 20, 5), (9, 15, 1)),
+)
+
+
+@flops.mistake
+def multiplications_only(n, D, H):
+    """You count the multiplications. Each comes with an addition: 2 n m d FLOPs."""
+    return layer_flops(n, D, H) / 2
+
+
+@flops.mistake
+def every_head_of_full_size(n, D, H):
+    """A head works with vectors of dimension D / H, so all heads together cost as much as one of
+    dimension D."""
+    return 8 * n * D**2 + 4 * n**2 * D * H
+
+
+@flops.mistake
+def one_head_only(n, D, H):
+    """You count the products of one head. There are H of them."""
+    return 8 * n * D**2 + 4 * n**2 * D / H
+
+
+@flops.mistake
+def three_projections(n, D, H):
+    """You count three projections. The output goes through a fourth matrix."""
+    return 6 * n * D**2 + 4 * n**2 * D
+
+
+@flops.mistake
+def no_projections(n, D, H):
+    """These are the two products of attention. The four projections are missing."""
+    return 4 * n**2 * D
+
+
+@flops.mistake
+def projections_only(n, D, H):
+    """These are the four projections. The two products of attention are missing."""
+    return 8 * n * D**2
+
+
+@flops.mistake
+def scores_without_the_weighted_sum(n, D, H):
+    """The scores are one product; the weighted sum of the values is a second one, equally large
+    here."""
+    return 8 * n * D**2 + 2 * n**2 * D
+
+
+@flops.mistake
+def projections_for_each_head(n, D, H):
+    """The heads share the projections: one D × D matrix makes the queries of all heads."""
+    return 8 * n * D**2 * H + 4 * n**2 * D
+
+
+# ---- 9.2
 
 
 def running(scores):
     return walked(scores)
 
 
-def walked(
-    scores,
-    rescale=lambda old, new: np.exp(old - new),
-    update=max,
-    start=-np.inf,
-):
+def walked(scores, rescale=lambda old, new: np.exp(old - new), update=max, start=-np.inf):
     """Return running maximum and sum (m, 2); the keywords make mistakes."""
     maximum, total, rows = start, 0.0, []
     for score in scores:
@@ -28,54 +88,121 @@ def walked(
     return np.array(rows)
 
 
-def one_final_maximum(scores):
-    return np.stack([np.full_like(scores, scores.max()), np.exp(scores - scores.max()).cumsum()], 1)
-
-
-def largest_so_far(scores):
-    return np.stack([np.maximum.accumulate(scores), np.exp(scores).cumsum()], 1)
-
-
 def some_scores(rng):
     yield (np.array([0.5, 2.0, -1.0, 3.0, 1.5]),)
     yield (np.append(rng.normal(size=3) - 4, 3 * rng.normal(size=3)),)  # at first all negative
     yield (np.sort(rng.normal(size=4))[::-1].copy(),)
+    yield (np.array([-1.0, 850.0, 850.0, 849.0, -900.0, 851.0, 0.0]),)  # ties, and overflow
+    yield (np.array([-850.0]),)
 
 
-def merged(c_1, s_1, o_1, c_2, s_2, o_2):
-    c = np.maximum(c_1, c_2)
-    top = finite(c)
-    f_1, f_2 = np.exp(c_1 - top), np.exp(c_2 - top)
-    s = f_1 * s_1 + f_2 * s_2
-    return (f_1 * o_1 + f_2 * o_2) / np.where(s == 0, 1, s)
+on_the_way = Exercise("9.2", running, some_scores, most_elements=lambda scores: 2 * scores.size)
 
 
-def literally_merged(c_1, s_1, o_1, c_2, s_2, o_2):
-    c = np.maximum(c_1, c_2)
-    f_1, f_2 = np.exp(c_1 - c), np.exp(c_2 - c)
-    return (f_1 * o_1 + f_2 * o_2) / (f_1 * s_1 + f_2 * s_2)
+@on_the_way.mistake
+def sum_not_rescaled(scores):
+    """You forgot to rescale the sum: what was added under the old maximum must shrink by
+    exp(old maximum - new maximum) when a larger score comes."""
+    return walked(scores, rescale=lambda old, new: 1)
 
 
-def finite(c):
-    return np.where(c == -np.inf, 0, c)
+@on_the_way.mistake
+def factor_upside_down(scores):
+    """The old sum must shrink when the maximum grows, and yours grows: the factor is
+    exp(old maximum - new maximum)."""
+    return walked(scores, rescale=lambda old, new: np.exp(new - old) if old > -np.inf else 0)
+
+
+@on_the_way.mistake
+def the_new_score_not_shifted(scores):
+    """You add exp(score). Subtract the new maximum inside, as for all scores before."""
+    maxima = np.maximum.accumulate(scores)
+    rows = [(-np.inf, 0.0)]
+    for score, new in zip(scores, maxima, strict=True):
+        old, total = rows[-1]
+        rows.append((new, np.exp(old - new) * total + np.exp(score)))
+    return np.array(rows[1:])
+
+
+@on_the_way.mistake
+def the_latest_score_for_the_maximum(scores):
+    """You take each new score for the maximum. The maximum is the largest so far."""
+    return walked(scores, update=lambda old, score: score)
+
+
+@on_the_way.mistake
+def the_final_maximum(scores):
+    """You use the maximum of all scores from the start. That takes a pass of its own; after step
+    t only the first t scores are known."""
+    largest = scores.max()
+    return np.stack([np.full_like(scores, largest), np.exp(scores - largest).cumsum()], 1)
+
+
+@on_the_way.mistake
+def the_first_score_for_the_maximum(scores):
+    """You keep the first score for the maximum. The maximum is the largest so far."""
+    return walked(scores, update=lambda old, score: score if old == -np.inf else old)
+
+
+@on_the_way.mistake
+def the_maximum_starts_at_0(scores):
+    """Your maximum starts at 0, so it is wrong as long as all scores are negative. Start at minus
+    infinity."""
+    return walked(scores, start=0.0)
+
+
+@on_the_way.mistake
+def the_smallest_so_far(scores):
+    """You keep the smallest score. Exponentials of differences from it overflow."""
+    return walked(scores, update=lambda old, score: score if old == -np.inf else min(old, score))
+
+
+@on_the_way.mistake
+def maximum_not_subtracted(scores):
+    """Your sum is one of exp(score), and large scores overflow. Subtract the running maximum
+    inside."""
+    return np.stack([np.maximum.accumulate(scores), np.exp(scores).cumsum()], 1)
+
+
+@on_the_way.mistake
+def a_step_late(scores):
+    """Your rows come one step late: row t already contains score t."""
+    return np.concatenate([[(-np.inf, 0.0)], running(scores)[:-1]])
+
+
+@on_the_way.mistake(when=lambda answer, target, scores: np.array_equal(answer, target[:, ::-1]))
+def sum_before_maximum(scores):
+    """Your columns are swapped: the maximum comes first, then the sum."""
+    return running(scores)[:, ::-1]
+
+
+@on_the_way.mistake(when=lambda answer, target, scores: np.array_equal(answer, target[-1]))
+def the_last_row_only(scores):
+    """You return maximum and sum at the end. The task asks for them after each score."""
+    return running(scores)[-1]
+
+
+@on_the_way.mistake
+def rows_and_columns_swapped(scores):
+    """Make one row for each score, with maximum and sum: the shape is (m, 2)."""
+    return transposed(running(scores))
+
+
+# ---- 9.3
 
 
 def divided(o, s):
     return o / np.where(s == 0, 1, s)
 
 
-def merging_mistake(name, say, rule):
-    """Return a mistake told by the rows that have seen keys on both machines; others may be NaN."""
+def finite(c):
+    return np.where(c == -np.inf, 0, c)
 
-    def wrong(c_1, s_1, o_1, c_2, s_2, o_2):
-        top = finite(np.maximum(c_1, c_2))
-        return rule(np.exp(c_1 - top), s_1, o_1, np.exp(c_2 - top), s_2, o_2)
 
-    def when(answer, target, *parts):
-        seen = np.isfinite(parts[0] + parts[3])[:, 0]
-        return np.allclose(answer[seen], wrong(*parts)[seen], 1e-4, 1e-4)
-
-    return Mistake(name, say, wrong, when)
+def merged(c_1, s_1, o_1, c_2, s_2, o_2):
+    top = finite(np.maximum(c_1, c_2))
+    f_1, f_2 = np.exp(c_1 - top), np.exp(c_2 - top)
+    return divided(f_1 * o_1 + f_2 * o_2, f_1 * s_1 + f_2 * s_2)
 
 
 def part(scores, values):
@@ -85,228 +212,142 @@ def part(scores, values):
 
 
 def two_parts(rng):
-    for n, first, second, v in ((3, 4, 5, 2), (5, 6, 2, 3)):
+    for n, first, second, v, offset in (
+        (3, 4, 5, 2, 0),
+        (5, 6, 2, 3, 0),
+        (4, 3, 5, 2, 900),  # exponentials overflow
+        (4, 5, 2, 3, -900),  # and underflow
+        (1, 3, 4, 2, 0),
+    ):
         parts = []
         for m in (first, second):
-            scores = 2 * rng.normal(size=(n, m))
-            scores[-1] = -np.inf  # sees no key in either part
-            scores[0 if m == first else 1] = -np.inf  # sees keys in the other part only
+            scores = offset + 2 * rng.normal(size=(n, m))
+            if n > 1:
+                scores[-1] = -np.inf  # sees no key in either part
+                scores[0 if m == first else 1] = -np.inf  # sees keys in the other part only
             parts += part(scores, rng.normal(size=(m, v)))
         yield tuple(parts)
 
 
-EXERCISES = (
-    Exercise(
-        "9.1",
-        layer_flops,
-        lambda rng: ((10, 12, 3), (64, 32, 4), (7, 48, 6)),
-        mistakes=(
-            Mistake(
-                "multiplications only",
-                "You count the multiplications. Each comes with an addition: 2 n m d FLOPs.",
-                lambda n, size, heads: layer_flops(n, size, heads) / 2,
-            ),
-            Mistake(
-                "every head of full size",
-                "A head works with vectors of size size / heads, so all heads together cost as "
-                "much as one of full size.",
-                lambda n, size, heads: 8 * n * size**2 + 4 * n**2 * size * heads,
-            ),
-            Mistake(
-                "one head only",
-                "You count the products of one head. There are `heads` of them.",
-                lambda n, size, heads: 8 * n * size**2 + 4 * n**2 * size / heads,
-            ),
-            Mistake(
-                "three projections",
-                "You count three projections. The output goes through a fourth matrix.",
-                lambda n, size, heads: 6 * n * size**2 + 4 * n**2 * size,
-            ),
-            Mistake(
-                "no projections",
-                "These are the two products of attention. The four projections are missing.",
-                lambda n, size, heads: 4 * n**2 * size,
-            ),
-            Mistake(
-                "scores without the blend",
-                "The scores are one product; the blend of the values is a second one, equally "
-                "large here.",
-                lambda n, size, heads: 8 * n * size**2 + 2 * n**2 * size,
-            ),
-            Mistake(
-                "projections for each head",
-                "The heads share the projections: one matrix of size × size makes the queries of "
-                "all heads.",
-                lambda n, size, heads: 8 * n * size**2 * heads + 4 * n**2 * size,
-            ),
-        ),
-        hints=(
-            "Count one projection first: n rows of `size` numbers times a square matrix.",
-            "Four projections make 8 n size². A head has n queries and n keys of size d, "
-            "with d = v = size / heads: put that into (9.1).",
-            "All heads together: heads · 2 n n · 2 size / heads. What becomes of the heads?",
-        ),
-    ),
-    Exercise(
-        "9.2",
-        running,
-        some_scores,
-        mistakes=(
-            Mistake(
-                "sum not rescaled",
-                "You forgot to rescale the sum: what was added under the old maximum must shrink "
-                "by exp(old maximum - new maximum) when a larger score comes.",
-                lambda scores: walked(scores, rescale=lambda old, new: 1),
-            ),
-            Mistake(
-                "factor upside down",
-                "The old sum must shrink when the maximum grows, and yours grows: the factor is "
-                "exp(old maximum - new maximum).",
-                lambda scores: walked(
-                    scores, rescale=lambda old, new: np.exp(new - old) if old > -np.inf else 0
-                ),
-            ),
-            Mistake(
-                "wrong maximum: the latest score",
-                "You take each new score for the maximum. The maximum is the largest so far.",
-                lambda scores: walked(scores, update=lambda old, score: score),
-            ),
-            Mistake(
-                "wrong maximum: the final one",
-                "You use the maximum of all scores from the start. That takes a pass of its own; "
-                "after step t only the first t scores are known.",
-                one_final_maximum,
-            ),
-            Mistake(
-                "wrong maximum: the first score",
-                "You keep the first score for the maximum. The maximum is the largest so far.",
-                lambda scores: walked(
-                    scores, update=lambda old, score: score if old == -np.inf else old
-                ),
-            ),
-            Mistake(
-                "wrong maximum: it starts at 0",
-                "Your maximum starts at 0, so that it is wrong as long as all scores are "
-                "negative. Start at minus infinity.",
-                lambda scores: walked(scores, start=0.0),
-            ),
-            Mistake(
-                "smallest so far",
-                "You keep the smallest score. Exponentials of differences from it overflow.",
-                lambda scores: walked(
-                    np.asarray(scores), update=lambda old, s: s if old == -np.inf else min(old, s)
-                ),
-            ),
-            Mistake(
-                "maximum not subtracted",
-                "Your sum is one of exp(score). Subtract the running maximum inside, "
-                "or large scores overflow.",
-                largest_so_far,
-            ),
-            Mistake(
-                "rows and columns swapped",
-                "One row for each key, with maximum and sum: the shape is (m, 2).",
-                lambda scores: running(scores).T,
-            ),
-        ),
-        hints=(
-            "Walk over the scores with two numbers, maximum = -inf and total = 0, "
-            "and append both to a list after each step.",
-            "Keep the old maximum until you have corrected the sum: "
-            "total = exp(old - new) * total + exp(score - new).",
-            "torch.stack makes a tensor of a list of tensors: of [maximum, total] after each step, "
-            "and of these rows in the end.",
-        ),
-    ),
-    Exercise(
-        "9.3",
-        merged,
-        two_parts,
-        mistakes=(
-            merging_mistake(
-                "not rescaled",
-                "The two machines have subtracted different maxima. Bring both to the larger one "
-                "first: multiply s and o by exp(c - larger).",
-                lambda f_1, s_1, o_1, f_2, s_2, o_2: divided(o_1 + o_2, s_1 + s_2),
-            ),
-            merging_mistake(
-                "mean of the two outputs",
-                "You take the mean of two outputs. A machine whose keys score higher must count "
-                "for more: by its rescaled sum.",
-                lambda f_1, s_1, o_1, f_2, s_2, o_2: (divided(o_1, s_1) + divided(o_2, s_2)) / 2,
-            ),
-            merging_mistake(
-                "sum of the two outputs",
-                "You add two outputs. Their weights sum to 1 each, so that yours sum to 2.",
-                lambda f_1, s_1, o_1, f_2, s_2, o_2: divided(o_1, s_1) + divided(o_2, s_2),
-            ),
-            merging_mistake(
-                "only the blends rescaled",
-                "You rescale the blends and not the sums, so that the weights do not sum to 1.",
-                lambda f_1, s_1, o_1, f_2, s_2, o_2: divided(f_1 * o_1 + f_2 * o_2, s_1 + s_2),
-            ),
-            merging_mistake(
-                "only the sums rescaled",
-                "You rescale the sums and not the blends: both were made under the old maximum.",
-                lambda f_1, s_1, o_1, f_2, s_2, o_2: divided(o_1 + o_2, f_1 * s_1 + f_2 * s_2),
-            ),
-            merging_mistake(
-                "not divided by the sum",
-                "This is the blend, not the output: divide it by the sum in the end.",
-                lambda f_1, s_1, o_1, f_2, s_2, o_2: f_1 * o_1 + f_2 * o_2,
-            ),
-            merging_mistake(
-                "higher machine takes all",
-                "You take the output of the machine with the larger maximum. "
-                "The keys of the other one have weight, too.",
-                lambda f_1, s_1, o_1, f_2, s_2, o_2: np.where(
-                    f_1 == 1, divided(o_1, s_1), divided(o_2, s_2)
-                ),
-            ),
-            Mistake(
-                "NaN where nothing was seen",
-                "A query that has seen no key on either machine has two maxima of minus infinity, "
-                "and inf - inf is NaN. Subtract 0 there, and divide by 1 in place of 0.",
-                literally_merged,
-            ),
-        ),
-        hints=(
-            "Compare with fold_in: the second machine's numbers come in place of a new block.",
-            "The new maximum is c = maximum(c_1, c_2). The first machine's s and o must shrink by "
-            "exp(c_1 - c); the second machine's by exp(c_2 - c).",
-            "Where c is -inf, subtract 0 in its place: top = where(c == -inf, 0, c). "
-            "Divide the joint blend by where(s == 0, 1, s).",
-        ),
-    ),
-    Exercise(
-        "9.4",
-        129,
-        mistakes=(
-            Mistake(
-                "as much, not more",
-                "At this length the two are equal. The task asks for more.",
-                128,
-            ),
-            Mistake(
-                "without the output",
-                "You compare with the three inputs. The output is n d numbers, too.",
-                when=one_of(96, 97),
-            ),
-            Mistake(
-                "one table",
-                "You count one table. At the peak scores and weights are alive together.",
-                when=one_of(192, 193, 256, 257),
-            ),
-            Mistake(
-                "one input",
-                "You compare with one or two of the four tensors of n d numbers.",
-                when=one_of(32, 33, 64, 65),
-            ),
-        ),
-        hints=(
-            "Write down both sides in numbers, not in bytes: the factor 4 is on both.",
-            "Tables: 2 n² numbers. Queries, keys, values and output: n d numbers each.",
-            "2 n² > 4 n d is n > 2 d.",
-        ),
-    ),
-)
+merging = Exercise("9.3", merged, two_parts, tolerance=5e-4)
+
+
+def merging_mistake(rule):
+    """Declare a mistake, told by the rows that have seen keys on both machines; others may be NaN.
+
+    Args:
+        rule: Makes the output from (f_1, s_1, o_1, f_2, s_2, o_2), where the factors f bring both
+            machines to the larger maximum.
+    """
+
+    @wraps(rule)
+    def wrong(c_1, s_1, o_1, c_2, s_2, o_2):
+        top = finite(np.maximum(c_1, c_2))
+        return rule(np.exp(c_1 - top), s_1, o_1, np.exp(c_2 - top), s_2, o_2)
+
+    def when(answer, target, *parts):
+        seen = np.isfinite(parts[0] + parts[3])[:, 0]
+        return np.allclose(answer[seen], wrong(*parts)[seen], 5e-4, 5e-4)
+
+    return merging.mistake(wrong, when=when)
+
+
+@merging_mistake
+def not_rescaled(f_1, s_1, o_1, f_2, s_2, o_2):
+    """The two machines have subtracted different maxima. Bring both to the larger one first:
+    multiply s and o by exp(c - larger)."""
+    return divided(o_1 + o_2, s_1 + s_2)
+
+
+@merging_mistake
+def mean_of_the_two_outputs(f_1, s_1, o_1, f_2, s_2, o_2):
+    """You take the mean of two outputs. A machine whose keys score higher must count for more: by
+    its rescaled sum."""
+    return (divided(o_1, s_1) + divided(o_2, s_2)) / 2
+
+
+@merging_mistake
+def sum_of_the_two_outputs(f_1, s_1, o_1, f_2, s_2, o_2):
+    """You add two outputs. The weights behind each sum to 1, so yours sum to 2."""
+    return divided(o_1, s_1) + divided(o_2, s_2)
+
+
+@merging_mistake
+def only_the_weighted_sums_rescaled(f_1, s_1, o_1, f_2, s_2, o_2):
+    """You rescale the weighted sums of values but not the sums s, so the weights do not sum to
+    1."""
+    return divided(f_1 * o_1 + f_2 * o_2, s_1 + s_2)
+
+
+@merging_mistake
+def only_the_sums_rescaled(f_1, s_1, o_1, f_2, s_2, o_2):
+    """You rescale the sums s but not the weighted sums of values: both were made under the old
+    maximum."""
+    return divided(o_1 + o_2, f_1 * s_1 + f_2 * s_2)
+
+
+@merging_mistake
+def not_divided_by_the_sum(f_1, s_1, o_1, f_2, s_2, o_2):
+    """This is the weighted sum before the division: divide it by the joint sum at the end."""
+    return f_1 * o_1 + f_2 * o_2
+
+
+@merging_mistake
+def factors_swapped(f_1, s_1, o_1, f_2, s_2, o_2):
+    """Each machine's s and o need the factor of its own maximum, and yours get the factor of the
+    other one."""
+    return divided(f_2 * o_1 + f_1 * o_2, f_2 * s_1 + f_1 * s_2)
+
+
+@merging_mistake
+def higher_machine_takes_all(f_1, s_1, o_1, f_2, s_2, o_2):
+    """You take the output of the machine with the larger maximum. The keys of the other one have
+    weight, too."""
+    return np.where(f_1 == 1, divided(o_1, s_1), divided(o_2, s_2))
+
+
+@merging.mistake
+def exponentials_of_the_maxima(c_1, s_1, o_1, c_2, s_2, o_2):
+    """On paper this is right. But the exponential of a large maximum overflows, and that of a very
+    negative one is 0. Subtract the larger of the two maxima first."""
+    f_1, f_2 = np.exp(c_1), np.exp(c_2)
+    return divided(f_1 * o_1 + f_2 * o_2, f_1 * s_1 + f_2 * s_2)
+
+
+@merging.mistake
+def nan_where_nothing_was_seen(c_1, s_1, o_1, c_2, s_2, o_2):
+    """A query that has seen no key on either machine has two maxima of minus infinity, and
+    inf - inf is NaN. Subtract 0 there, and divide by 1 in place of 0."""
+    c = np.maximum(c_1, c_2)
+    f_1, f_2 = np.exp(c_1 - c), np.exp(c_2 - c)
+    return (f_1 * o_1 + f_2 * o_2) / (f_1 * s_1 + f_2 * s_2)
+
+
+# ---- 9.4
+
+
+shortest = Exercise("9.4", 129)
+
+
+@shortest.mistake
+def as_much_and_not_more():
+    """At this length the two are equal. The task asks for more."""
+    return 128
+
+
+@shortest.mistake(when=one_of(96, 97))
+def without_the_output():
+    """You compare with the three inputs. The output has n d entries, too."""
+    return 97
+
+
+@shortest.mistake(when=one_of(192, 193, 256, 257))
+def one_matrix():
+    """You count one matrix. At the peak scores and weights are alive together."""
+    return 257
+
+
+@shortest.mistake(when=one_of(32, 33, 64, 65))
+def one_input():
+    """You compare with one or two of the four tensors of n d entries."""
+    return 65

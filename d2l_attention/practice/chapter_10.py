@@ -2,196 +2,213 @@
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise, Mistake
-from d2l_attention.practice.reference import softmax
+from d2l_attention.practice.exercises import Exercise
+from d2l_attention.practice.numerics import softmax
+
+# ---- 10.1
 
 PAD = 0
 
 
+def counts(logits, targets):
+    """Return where a token is right and where there is one: (b, n), (b, n)."""
+    counted = targets != PAD
+    return (logits.argmax(-1) == targets) & counted, counted
+
+
 def token_accuracy(logits, targets):
-    asked = targets != PAD
-    return ((logits.argmax(-1) == targets) & asked).sum() / asked.sum()
-
-
-def probability_of_targets(logits, targets):
-    return np.take_along_axis(softmax(logits), targets[..., None], -1)[..., 0]
-
-
-def mean_of_rows(logits, targets):
-    asked = targets != PAD
-    return (((logits.argmax(-1) == targets) & asked).sum(-1) / asked.sum(-1)).mean()
-
-
-def whole_rows(logits, targets):
-    return ((logits.argmax(-1) == targets) | (targets == PAD)).all(-1).mean()
+    right, counted = counts(logits, targets)
+    return right.sum() / counted.sum()
 
 
 def logits_and_targets(rng):
-    for lengths, n, tokens in (((5, 2), 6, 4), ((7, 3, 8), 8, 5), ((1, 9, 6, 4), 9, 7)):
-        asked = np.arange(n) < np.array(lengths)[:, None]
-        targets = np.where(asked, rng.integers(1, tokens, asked.shape), PAD)
-        logits = rng.normal(size=(*asked.shape, tokens))
-        helped = asked & (rng.random(asked.shape) < 0.6)  # about so many tokens are right
-        helped[0] = asked[0]  # one whole row is
-        helped[1, 0], logits[1, 0, targets[1, 0]] = False, -9.0  # and one is not
+    for lengths, n, tokens, scale in (
+        ((5, 2), 6, 4, 1),
+        ((7, 3, 8), 8, 5, 1),
+        ((1, 9, 6, 4), 9, 7, 200),
+        ((4,), 5, 3, 1),
+        ((1, 1, 1), 1, 4, 1),
+    ):
+        counted = np.arange(n) < np.array(lengths)[:, None]
+        targets = np.where(counted, rng.integers(1, tokens, counted.shape), PAD)
+        logits = scale * rng.normal(size=(*counted.shape, tokens))
+        helped = counted & (rng.random(counted.shape) < 0.6)  # about so many tokens are right
+        helped[0] = counted[0]  # one whole row is
+        helped[-1, 0] = True
         for place in np.argwhere(helped):
             at = (*place, targets[tuple(place)])
             logits[at] = logits[tuple(place)].max() + 0.5
-        logits[0, -1, PAD] = 9.0  # padding that is "right"
+        logits[-1, 0, PAD] = logits[-1, 0].max() + 1  # the target has the second largest logit,
+        if n > 1:  # once behind padding and once behind another token
+            right = targets[-1, 1]
+            best = logits[-1, 1].max()
+            logits[-1, 1, right], logits[-1, 1, right % (tokens - 1) + 1] = best + 1, best + 2
+        if lengths[0] < n:
+            logits[0, -1, PAD] = logits[0, -1].max() + 1  # padding that is "right"
         yield logits, targets
 
 
-def padding_of(weights, valid_lens):
-    return np.arange(weights.shape[-1]) >= valid_lens[:, None, None]
+accuracy = Exercise("10.1", token_accuracy, logits_and_targets)
+
+
+@accuracy.mistake
+def padding_in_the_denominator(logits, targets):
+    """You divide by the number of all places, padding included, so the same model looks worse the
+    more padding there is. Divide by the number of target tokens."""
+    return counts(logits, targets)[0].mean()
+
+
+@accuracy.mistake
+def padding_counts_as_a_token(logits, targets):
+    """You compare at padding, too. Leave the places where the target is 0 out of the count and out
+    of what you divide it by."""
+    return (logits.argmax(-1) == targets).mean()
+
+
+@accuracy.mistake
+def padding_in_the_numerator(logits, targets):
+    """You leave padding out of the number you divide by, but count it where the model happens to
+    prefer the token 0. Both masks must hold for a right token."""
+    return (logits.argmax(-1) == targets).sum() / (targets != PAD).sum()
+
+
+@accuracy.mistake
+def padding_left_out_of_the_choice(logits, targets):
+    """You choose among the other tokens where the padding token has the largest logit. A token is
+    right only if its logit is the largest of all."""
+    right = logits[..., 1:].argmax(-1) + 1 == targets
+    return right.sum() / (targets != PAD).sum()
+
+
+@accuracy.mistake
+def percent(logits, targets):
+    """This is a percentage. The task asks for a fraction between 0 and 1."""
+    return 100 * token_accuracy(logits, targets)
+
+
+@accuracy.mistake
+def mean_of_the_rows(logits, targets):
+    """You take the mean of one accuracy per row, so a token of a short row counts more than one of
+    a long row. Count over the whole batch, then divide once."""
+    right, counted = counts(logits, targets)
+    return (right.sum(-1) / counted.sum(-1)).mean()
+
+
+@accuracy.mistake
+def whole_rows(logits, targets):
+    """You count rows that are right from end to end, as `accuracy` does. This task counts single
+    tokens."""
+    right, counted = counts(logits, targets)
+    return (right | ~counted).all(-1).mean()
+
+
+@accuracy.mistake
+def probability_of_the_right_token(logits, targets):
+    """This is the mean probability of the right tokens. A token is right if no other has a larger
+    logit."""
+    probability = np.take_along_axis(softmax(logits), targets[..., None], -1)[..., 0]
+    return probability[targets != PAD].mean()
+
+
+@accuracy.mistake
+def mistakes_counted(logits, targets):
+    """This is the fraction of wrong tokens. The task asks for 1 minus yours."""
+    return 1 - token_accuracy(logits, targets)
+
+
+@accuracy.mistake
+def not_divided(logits, targets):
+    """This is the number of right tokens. Divide it by the number of target tokens."""
+    return counts(logits, targets)[0].sum()
+
+
+@accuracy.mistake
+def one_value_per_row(logits, targets):
+    """You return one value per row. Sum over rows and steps, so that a single value is left."""
+    right, counted = counts(logits, targets)
+    return right.sum(-1) / counted.sum(-1)
+
+
+# ---- 10.2
+
+
+def on_padding(weights, valid_lens):
+    """Return the weights with those on real keys set to 0."""
+    return weights * (np.arange(weights.shape[-1]) >= valid_lens[:, None, None])
 
 
 def weight_on_padding(weights, valid_lens):
-    return (weights * padding_of(weights, valid_lens)).sum(-1)
+    return on_padding(weights, valid_lens).sum(-1)
 
 
 def weights_and_lengths(rng):
-    for lengths, n, m in (((2, 4), 3, 5), ((4, 7, 1), 2, 7), ((5, 3, 6, 2), 3, 9)):
-        exponentials = np.exp(rng.normal(size=(len(lengths), n, m)))
-        yield exponentials / exponentials.sum(-1, keepdims=True), np.array(lengths)
+    for lengths, n, m in (
+        ((2, 4), 3, 5),
+        ((4, 7, 1), 2, 7),
+        ((5, 3, 6, 2), 3, 9),
+        ((3,), 2, 5),
+        ((1, 0, 1), 2, 1),
+        ((6, 0), 1, 7),
+    ):
+        weights = softmax(2 * rng.normal(size=(len(lengths), n, m)))
+        if n == 1:
+            weights[-1] = 0  # a fully masked row
+        yield weights, np.array(lengths)
 
 
-def keys_from(weights, first):
-    return (weights * (np.arange(weights.shape[-1]) >= first)).sum(-1)
+alarm = Exercise("10.2", weight_on_padding, weights_and_lengths)
 
 
-EXERCISES = (
-    Exercise(
-        "10.1",
-        token_accuracy,
-        logits_and_targets,
-        mistakes=(
-            Mistake(
-                "padding in the denominator",
-                "You divide by the number of all places, padding included, so the same model "
-                "looks worse the more padding there is. Divide by the number of tokens asked for.",
-                lambda logits, targets: ((logits.argmax(-1) == targets) & (targets != PAD)).mean(),
-            ),
-            Mistake(
-                "padding counts as a token",
-                "You compare at padding too. Nobody asked for anything there: leave the places "
-                "where the target is 0 out of the count and out of what divides it.",
-                lambda logits, targets: (logits.argmax(-1) == targets).mean(),
-            ),
-            Mistake(
-                "padding in the numerator",
-                "You leave padding out of the number that divides, but count it where the model "
-                "happens to prefer the token 0. Both masks must hold for a right token.",
-                lambda logits, targets: (
-                    (logits.argmax(-1) == targets).sum() / (targets != PAD).sum()
-                ),
-            ),
-            Mistake(
-                "percent",
-                "This is a percentage. The task asks for a fraction between 0 and 1.",
-                lambda logits, targets: 100 * token_accuracy(logits, targets),
-            ),
-            Mistake(
-                "mean of the rows",
-                "You take the mean of one accuracy per row, so a token of a short row counts more "
-                "than one of a long row. Count over the whole batch, then divide once.",
-                mean_of_rows,
-            ),
-            Mistake(
-                "whole rows",
-                "You count rows that are right from end to end, as `accuracy` does. This task "
-                "counts single tokens.",
-                whole_rows,
-            ),
-            Mistake(
-                "probability of the right token",
-                "This is the mean probability of the right tokens. A token is right if no other "
-                "has a larger logit.",
-                lambda logits, targets: probability_of_targets(logits, targets)[
-                    targets != PAD
-                ].mean(),
-            ),
-            Mistake(
-                "mistakes counted",
-                "This is the fraction of wrong tokens: 1 minus yours is asked for.",
-                lambda logits, targets: 1 - token_accuracy(logits, targets),
-            ),
-            Mistake(
-                "not divided",
-                "This is the number of right tokens. Divide it by the number of tokens asked for.",
-                lambda logits, targets: token_accuracy(logits, targets) * (targets != PAD).sum(),
-            ),
-            Mistake(
-                "one number per row",
-                "You return one number per row. Sum over rows and steps, so that one is left.",
-                lambda logits, targets: (
-                    ((logits.argmax(-1) == targets) & (targets != PAD)).sum(-1)
-                    / (targets != PAD).sum(-1)
-                ),
-            ),
-        ),
-        hints=(
-            "The model prefers the token with the largest logit. "
-            "Which axis do the tokens lie on, and what is left of the shape after argmax?",
-            "Make two masks of shape (b, n): where the preferred token is the target, "
-            "and where a token was asked for (the target is not 0).",
-            "Count the places where both masks hold, and divide by the sum of the second.",
-        ),
-    ),
-    Exercise(
-        "10.2",
-        weight_on_padding,
-        weights_and_lengths,
-        mistakes=(
-            Mistake(
-                "weight on real keys",
-                "This is the weight on the keys that are no padding; the padding has the rest.",
-                lambda weights, valid_lens: 1 - weight_on_padding(weights, valid_lens),
-            ),
-            Mistake(
-                "one key too few",
-                "You leave out the first key of the padding: keys are counted from 0, so the key "
-                "with number valid_len is padding already.",
-                lambda weights, valid_lens: weight_on_padding(weights, valid_lens + 1),
-            ),
-            Mistake(
-                "one key too many",
-                "You count the last real key as padding: it has the number valid_len - 1.",
-                lambda weights, valid_lens: weight_on_padding(weights, valid_lens - 1),
-            ),
-            Mistake(
-                "sum over the queries",
-                "You sum over the queries. Each query has its own weight on padding: sum over "
-                "the keys, the last axis.",
-                lambda weights, valid_lens: (weights * padding_of(weights, valid_lens)).sum(-2),
-            ),
-            Mistake(
-                "mean over the keys",
-                "You take the mean over the keys. The weight on padding is a sum.",
-                lambda weights, valid_lens: (weights * padding_of(weights, valid_lens)).mean(-1),
-            ),
-            Mistake(
-                "largest weight only",
-                "This is the largest weight on one padding key. Add up the weights on all of them.",
-                lambda weights, valid_lens: (weights * padding_of(weights, valid_lens)).max(-1),
-            ),
-            Mistake(
-                "one length for all",
-                "You use the length of the first example for all. Each example has its own.",
-                lambda weights, valid_lens: keys_from(weights, valid_lens[0]),
-            ),
-            Mistake(
-                "one number per example",
-                "You sum over the queries as well. Each query has its own weight on padding: "
-                "the result has shape (b, n).",
-                lambda weights, valid_lens: weight_on_padding(weights, valid_lens).sum(-1),
-            ),
-        ),
-        hints=(
-            "Number the keys 0, ..., m - 1. Which of them are padding if the valid length is 3?",
-            "Compare the row of key numbers with the lengths as an array of shape (b, 1, 1): "
-            "the result broadcasts to (b, n, m).",
-            "Multiply the weights by that mask, where True counts as 1, and sum over the last "
-            "axis.",
-        ),
-    ),
-)
+@alarm.mistake
+def weight_on_real_keys(weights, valid_lens):
+    """This is the weight on the real keys. The task asks for the weight on the others."""
+    return weights.sum(-1) - weight_on_padding(weights, valid_lens)
+
+
+@alarm.mistake
+def rows_taken_to_sum_to_1(weights, valid_lens):
+    """You subtract the weight on real keys from 1. A fully masked row sums to 0, and your alarm
+    would sound there: add up the weights on padding themselves."""
+    return 1 - weight_on_real_keys(weights, valid_lens)
+
+
+@alarm.mistake
+def one_key_too_few(weights, valid_lens):
+    """You leave out the first key of the padding. Keys are counted from 0, so key `valid_len` is
+    padding already."""
+    return weight_on_padding(weights, valid_lens + 1)
+
+
+@alarm.mistake
+def one_key_too_many(weights, valid_lens):
+    """You count the last real key as padding: it has the number valid_len - 1."""
+    return weight_on_padding(weights, valid_lens - 1)
+
+
+@alarm.mistake
+def sum_over_the_queries(weights, valid_lens):
+    return on_padding(weights, valid_lens).sum(-2)
+
+
+@alarm.mistake
+def mean_over_the_keys(weights, valid_lens):
+    return on_padding(weights, valid_lens).mean(-1)
+
+
+@alarm.mistake
+def largest_weight_only(weights, valid_lens):
+    """This is the largest weight on one key of the padding. Add up the weights on all of them."""
+    return on_padding(weights, valid_lens).max(-1)
+
+
+@alarm.mistake
+def one_length_for_all(weights, valid_lens):
+    """You use the length of the first example for all. Each example has its own."""
+    return weight_on_padding(weights, np.full_like(valid_lens, valid_lens[0]))
+
+
+@alarm.mistake
+def one_value_per_example(weights, valid_lens):
+    """You sum over the queries as well. Each query has its own weight on padding: the result has
+    shape (b, n)."""
+    return weight_on_padding(weights, valid_lens).sum(-1)
