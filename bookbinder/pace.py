@@ -54,7 +54,8 @@ def sections(chapter: Chapter) -> list[Section]:
     found: list[Section] = []
     for cell in chapter.notebook.cells:
         for part in parts_of(cell):
-            if heading := re.match(r"##? (.*)", part):
+            heading = re.match(r"##? (.*)", part)
+            if cell.cell_type == "markdown" and heading:
                 found.append(Section(heading[1].strip()))
             if found:
                 count(found[-1], cell, part)

@@ -238,13 +238,11 @@ def check_sizes(queries: Tensor, keys: Tensor, values: Tensor) -> None:
 
 
 def check_same_size(queries: Tensor, keys: Tensor) -> None:
-    """Raise ValueError unless queries and keys have the same dimension."""
+    """Raise ValueError unless queries and keys have equal dimensions."""
     d_q, d_k = queries.shape[-1], keys.shape[-1]
+    got = f"got queries of dimension {d_q} and keys of dimension {d_k}"
     if d_q != d_k:
-        raise ValueError(
-            "queries and keys must have the same dimension, "
-            f"got queries of dimension {d_q} and keys of dimension {d_k}"
-        )
+        raise ValueError(f"queries and keys must have equal dimensions, {got}")
 
 
 # From book/06_scaled_dot_product_attention.md, Keep NaN out of the padding
@@ -508,7 +506,7 @@ class CosineAttention(Attention):
 
     Args:
         dropout: probability of dropping an attention weight in training.
-        temperature: positive, else ValueError; a small one is sharp.
+        temperature: positive, else ValueError; the smaller, the sharper.
         learnable: whether training may change the temperature.
     """
 

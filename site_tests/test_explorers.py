@@ -68,7 +68,7 @@ def explored(chapter):
             try:
                 exec(compile(cell.source, chapter, "exec"), names)
             except Exception:
-                if not {"raises-exception", "hint"} & set(cell.metadata.get("tags", [])):
+                if "raises-exception" not in cell.metadata.get("tags", []):
                     raise
     return calls
 

@@ -115,17 +115,16 @@ def test_citations_lead_to_their_reference(book):
     assert "1. []{#reference-1}A. Author" in text
 
 
-def test_solutions_and_hints_are_folded_and_pictures_have_their_text():
+def test_solutions_are_folded_and_pictures_have_their_text():
     picture = nbformat.v4.new_output(
         "display_data", {"image/svg+xml": "<svg/>"}, metadata={"image/svg+xml": {"alt": "A."}}
     )
     cells = [nbformat.v4.new_markdown_cell("# 0. T")]
-    for tag in ("solution", "hint", "cover"):
+    for tag in ("solution", "cover"):
         cells.append(nbformat.v4.new_code_cell("1", metadata={"tags": [tag]}, outputs=[picture]))
     made = [c.metadata for c in site_notebook(nbformat.v4.new_notebook(cells=cells)).cells[1:]]
-    assert ["hide-cell" in m.tags for m in made] == [True, False, False]
-    assert ["hide-output" in m.tags for m in made] == [False, True, False]
-    assert [m.mystnb.image.alt for m in made] == ["A."] * 3
+    assert ["hide-cell" in m.tags for m in made] == [True, False]
+    assert [m.mystnb.image.alt for m in made] == ["A."] * 2
 
 
 def test_equations_are_found_by_number(book):
@@ -190,8 +189,8 @@ def test_a_page_for_print_shows_what_folds_and_sliders_hide_on_the_screen():
     bs4 = pytest.importorskip("bs4", reason="the packages of the site are not installed")
     article = bs4.BeautifulSoup(
         """<article><h1 id="top">T<a class="headerlink">#</a></h1>
-        <details class="hide"><summary><p class="collapsed">Show the hint</p>
-        <p class="expanded">Hide the hint</p></summary>Step.</details>
+        <details class="hide"><summary><p class="collapsed">Show the solution in code</p>
+        <p class="expanded">Hide the solution in code</p></summary>Step.</details>
         <div class="d2l-explorer"><p class="still">Still picture at a = 1. Sliders appear.</p></div>
         <img loading="lazy" src="_images/a.svg"><a href="01_b.html#end">b</a>
         <a href="genindex.html">c</a><a href="https://example.org">d</a></article>""",
@@ -201,7 +200,7 @@ def test_a_page_for_print_shows_what_folds_and_sliders_hide_on_the_screen():
     assert article.h1.get_text() == "T"
     assert article.h1["id"] == "00_a--top"
     assert article.details.has_attr("open")
-    assert article.summary.get_text() == "Hint"
+    assert article.summary.get_text() == "Solution in code"
     assert article.select_one(".still").get_text() == "Still picture at a = 1."
     assert article.img["src"] == "../site/_images/a.svg"
     assert [a.get("href") for a in article("a")] == ["#01_b--end", None, "https://example.org"]

@@ -12,7 +12,6 @@ from bookbinder.prose import CITATION, REFERENCE, REFERENCES, TAG
 ORIGIN = re.compile(r"\A<!-- Made from .*? -->(?=\n)")
 FOLDED = {  # tag -> (what is folded, text on the closed fold, text on the open one)
     "solution": ("hide-cell", "Show the solution in code", "Hide the solution in code"),
-    "hint": ("hide-output", "Show the hint", "Hide the hint"),
 }
 
 

@@ -130,7 +130,7 @@ def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str) -> Non
     put_solutions_last(article)
     for fold in article.select("details"):
         fold["open"] = ""
-    for button in article.select("details.hide > summary"):  # "Show the hint", "Hide the hint"
+    for button in article.select("details.hide > summary"):  # "Show the solution in code"
         shown = button.select_one(".collapsed").get_text().removeprefix("Show the ")
         button.string = shown.capitalize()
     for still in article.select(".d2l-explorer .still"):

@@ -28,8 +28,8 @@ an array that is too large.
 """
 
 from d2l_attention.practice.audit import audit
-from d2l_attention.practice.checking import Result, check, hint
+from d2l_attention.practice.checking import Result, check
 from d2l_attention.practice.exercises import Exercise, Mistake
 from d2l_attention.practice.explorer import Explorer, explore
 
-__all__ = ["Exercise", "Explorer", "Mistake", "Result", "audit", "check", "explore", "hint"]
+__all__ = ["Exercise", "Explorer", "Mistake", "Result", "audit", "check", "explore"]

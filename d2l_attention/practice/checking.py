@@ -346,7 +346,3 @@ def tables(result: Result) -> str:
     note = f"<p>{escape(note)}</p>" if note else ""
     style = "display:flex;flex-wrap:wrap;align-items:flex-start;gap:4px 28px"
     return f'{note}<div style="{style}">{pair}</div>\n'
-
-
-def hint(number: str) -> None:
-    """Going out."""

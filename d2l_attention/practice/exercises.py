@@ -49,8 +49,7 @@ class Exercise:
     number: str
     reference: object
     inputs: Callable[[np.random.Generator], Iterable[tuple]] | None = None
-    mistakes: list[Mistake] = field(default_factory=list)
-    hints: tuple[str, ...] = ()
+    mistakes: list[Mistake] = field(default_factory=list, init=False)
     tolerance: float = field(default=1e-4, kw_only=True)
     square: bool = field(default=False, kw_only=True)
     gradient: bool = field(default=False, kw_only=True)
@@ -105,8 +104,6 @@ def sentence_of(function: Callable) -> str:
 
 def exercises_in(module: ModuleType) -> list[Exercise]:
     """Return the exercises of a chapter's module in the order of their declaration."""
-    if hasattr(module, "EXERCISES"):
-        return list(module.EXERCISES)
     return [value for value in vars(module).values() if isinstance(value, Exercise)]
 
 

@@ -1,1 +1,0 @@
-from d2l_attention.practice.numerics import softmax as softmax
