@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from bookbinder.errors import BookError
 from bookbinder.prose import Page
 
 FILE = "notation.toml"
+HEADING = "## Notation"  # above the table
 KEYS = {"symbol": str, "meaning": str, "shape": str, "code": str}
 MATH = re.compile(r"\$\$(.*?)\$\$|(?<![\\$])\$([^$\n]+)\$", re.DOTALL)
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
@@ -134,6 +135,22 @@ def number_of(name: str) -> int:
     return int(name.split("_")[0])
 
 
+def passages(page: Page) -> Iterator[tuple[str, str]]:
+    """Yield where and text of the lines of a page, then of its cells: equations span lines.
+
+    The notation table itself and the references are left out.
+    """
+    of_its_own = False
+    for line in page.lines():
+        if line.text.startswith("## "):
+            of_its_own = line.text == HEADING
+        if not line.in_references and not of_its_own:
+            yield line.where, line.text
+    for cell in page.chapter.notebook.cells:
+        if cell.cell_type == "markdown":
+            yield page.chapter.file, cell.source.partition(HEADING)[0]
+
+
 def letter_problems(letters: list[Letter], pages: list[Page]) -> list[str]:
     """Name letters that a chapter uses undeclared, and those declared for it that it lacks."""
     found = two_meanings(letters)
@@ -141,14 +158,9 @@ def letter_problems(letters: list[Letter], pages: list[Page]) -> list[str]:
         allowed = {None, page.number}
         declared = {x for letter in letters if letter.chapter in allowed for x in letter.letters}
         used: dict[str, str] = {}
-        for line in page.lines():
-            if not line.in_references and "{{" not in line.text:
-                for letter in letters_in(line.text):
-                    used.setdefault(letter, line.where)
-        for cell in page.chapter.notebook.cells:
-            if cell.cell_type == "markdown":  # equations of several lines
-                for letter in letters_in(cell.source):
-                    used.setdefault(letter, page.chapter.file)
+        for where, text in passages(page):
+            for letter in letters_in(text):
+                used.setdefault(letter, where)
         found += [
             f"{where}: the letter {letter} is not in {FILE}, for this chapter or for all"
             for letter, where in used.items()

@@ -20,8 +20,12 @@ def explained(pages: list[Page]) -> dict[str, tuple[int, int]]:
                 continue
             for term in BOLD.findall(line.text):
                 if TERM.fullmatch(term):
-                    found.setdefault(term, (at, number))
+                    found.setdefault(singular(term), (at, number))
     return found
+
+
+def singular(term: str) -> str:
+    return term.removesuffix("s") if not term.endswith("ss") else term
 
 
 def told(page: Page) -> Iterator[tuple[int, Line]]:
@@ -34,7 +38,7 @@ def told(page: Page) -> Iterator[tuple[int, Line]]:
 
 
 def early_uses(pages: list[Page]) -> list[str]:
-    """Name the terms that are used before their explanation, without a link to it."""
+    """Name the terms that are used before their explanation, without a link to its chapter."""
     found = []
     places = explained(pages)
     patterns = {
@@ -47,8 +51,8 @@ def early_uses(pages: list[Page]) -> list[str]:
             for term, place in places.items():
                 if term in seen or (at, number) >= place:
                     continue
-                if patterns[term].search(text):
+                where = pages[place[0]].name
+                if f"({where}.ipynb" not in line.text and patterns[term].search(text):
                     seen.add(term)
-                    where = pages[place[0]].name
                     found.append(f"{line.where}: {term!r} is explained only later, in {where}")
     return found

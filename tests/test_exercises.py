@@ -12,6 +12,7 @@ from d2l_attention.practice.arrays import in_framework
 from d2l_attention.practice.audit import as_answer
 from d2l_attention.practice.checking import examine
 from d2l_attention.practice.exercises import exercises_in
+from d2l_attention.torch import masked_softmax
 
 MODULES = sorted((ROOT / "d2l_attention/practice").glob("chapter_*.py"))
 EXERCISES = [
@@ -102,8 +103,16 @@ def masked_weights(scores, keep):
     return exponentials / torch.where(totals == 0, 1, totals)
 
 
-def entropy(weights):
+def plogp(weights):
+    return -weights * weights.log()
+
+
+def entropy_of(weights):
     return -(weights * torch.where(weights > 0, weights, 1).log()).sum(-1)
+
+
+def entropy(scores, keep):
+    return entropy_of(masked_softmax(scores, mask=keep))
 
 
 @pytest.mark.parametrize(
@@ -111,21 +120,28 @@ def entropy(weights):
     [
         ("4.1", window_mask, None),
         ("4.1", lambda n, m, width: window_mask(n, m, width).float(), "wrong data type"),
-        ("4.1", lambda n, m, width: torch.ones(n, m).tril().bool(), "everything before, no window"),
-        ("4.1", lambda n, m, width: ~window_mask(n, m, width), "True for what is hidden"),
+        ("4.1", lambda n, m, width: torch.ones(n, m).tril().bool(), "everything before"),
+        ("4.1", lambda n, m, width: ~window_mask(n, m, width), "mask inverted"),
         ("4.1", lambda n, m, width: window_mask(m, n, width), "queries and keys swapped"),
         ("4.1", lambda n, m, width: window_mask(4, 6, 2), "hard-coded"),
         ("4.2", masked_weights, None),
         ("4.2", lambda s, keep: s.softmax(-1) * keep, "mask after the softmax"),
         ("4.2", lambda s, keep: torch.where(keep, s, -1e9).softmax(1), "softmax over the queries"),
-        ("4.2", lambda s, keep: torch.where(keep, s, -1e9).softmax(-1), "uniform weights in an"),
-        ("4.2", lambda s, keep: s.masked_fill(~keep, -torch.inf).softmax(-1), "NaN in an empty"),
+        ("4.2", lambda s, keep: torch.where(keep, s, -1e9).softmax(-1), "uniform weights in a f"),
+        ("4.2", lambda s, keep: s.masked_fill(~keep, -torch.inf).softmax(-1), "nan in a fully"),
         ("4.2", lambda s, keep: masked_weights(s / 2, keep), "different numbers"),
         ("4.3", entropy, None),
-        ("4.3", lambda weights: -(weights * weights.log()).sum(-1), "0 times minus infinity"),
-        ("4.3", lambda weights: entropy(weights).mean(), "wrong shape"),
-        ("4.3", lambda weights: entropy(weights)[..., None], "wrong shape"),
-        ("4.3", lambda weights: -(weights * torch.log2(weights)).nansum(-1), "bits"),
+        ("4.3", lambda s, keep: plogp(masked_softmax(s, mask=keep)).sum(-1), "zero times"),
+        ("4.3", lambda s, keep: plogp(masked_softmax(s, mask=keep)).nansum(-1), "gradient"),
+        (
+            "4.3",
+            lambda s, keep: torch.special.entr(masked_softmax(s, mask=keep)).sum(-1),
+            "gradient",
+        ),
+        ("4.3", lambda s, keep: entropy_of(s.softmax(-1)), "no mask"),
+        ("4.3", lambda s, keep: entropy(s, keep).mean(), "wrong shape"),
+        ("4.3", lambda s, keep: entropy(s, keep)[..., None], "wrong shape"),
+        ("4.3", lambda s, keep: entropy(s, keep) / 0.6931472, "bits"),
         ("7.2", lambda queries, keys: queries, "not every pair"),
         ("8.4", 119, None),
         ("8.4", 299, "one matrix only"),
@@ -134,7 +150,7 @@ def entropy(weights):
         ("8.4", 118, "different numbers"),
         ("9.4", 129, None),
         ("9.4", 97, "without the output"),
-        ("9.4", 257, "one table"),
+        ("9.4", 257, "one matrix"),
         ("9.4", 33, "one input"),
         ("9.4", 130, "different numbers"),
     ],

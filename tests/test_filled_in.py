@@ -209,9 +209,9 @@ def pages_of(tmp_path, *texts):
 
 
 def test_a_term_is_not_used_before_it_is_explained(tmp_path):
-    used = "Two lids, and a [lid](01_page.ipynb) that is linked."
+    used = "Two lids."
     (found,) = early_uses(pages_of(tmp_path, used, "A **lid** closes."))
     assert found == "00_page.md:7: 'lid' is explained only later, in 01_page"
     assert early_uses(pages_of(tmp_path, "A **lid** closes.", used)) == []
-    linked = "A [lid](01_page.ipynb) and `lid`."
+    linked = "A [cover](01_page.ipynb), which is a lid, and `lid`."
     assert early_uses(pages_of(tmp_path, linked, "A **lid** closes.")) == []

@@ -41,9 +41,12 @@ def test_a_class_needs_a_score_and_nothing_else():
 
 
 @pytest.mark.parametrize("layer", [DistanceAttention(), CosineAttention()])
-def test_scores_that_compare_entries_want_queries_and_keys_of_one_size(layer):
+def test_scores_that_compare_entries_want_queries_and_keys_of_one_dimension(layer):
     queries, _, values = batch()
-    message = "queries and keys must have the same size, got queries of size 3 and keys of size 2"
+    message = (
+        "queries and keys must have equal dimensions, "
+        "got queries of dimension 3 and keys of dimension 2"
+    )
     with pytest.raises(ValueError, match=re.escape(message)):
         layer(queries, values, values)
 
@@ -78,14 +81,16 @@ def test_a_bilinear_form_needs_a_rank_or_the_size_of_the_keys():
 
 
 @pytest.mark.parametrize("rank", [None, 4])
-def test_bilinear_attention_names_the_tensor_of_another_size(rank):
+def test_bilinear_attention_names_the_tensor_of_another_dimension(rank):
     layer = BilinearAttention(rank, query_size=3, key_size=2)
     queries, keys = torch.ones(1, 1, 3), torch.ones(1, 4, 2)
     layer(queries, keys, keys)
-    message = "queries must have size 3, got (1, 4, 2)"
+    message = "queries must have dimension 3, got (1, 4, 2)"
     with pytest.raises(ValueError, match=re.escape(message)):
         layer(keys, keys, keys)
-    message = "keys must have size 2" if rank else "queries of size 2 and keys of size 3"
+    message = (
+        "keys must have dimension 2" if rank else "queries of dimension 2 and keys of dimension 3"
+    )
     with pytest.raises(ValueError, match=re.escape(message)):
         layer(queries, queries, queries)
 

@@ -132,13 +132,13 @@ def test_sizes_that_do_not_fit_are_refused(name, need_weights, shapes, message):
     refuses(layer_of(name), ValueError, message, *tensors, need_weights=need_weights)
 
 
-def test_additive_attention_refuses_keys_of_another_size():
+def test_additive_attention_refuses_keys_of_another_dimension():
     queries, _, values = batch()
     for name in ("additive", "additive, lazy"):
         refuses(
             layer_of(name),
             ValueError,
-            "keys must have size 3, got (2, 4, 2)",
+            "keys must have dimension 3, got (2, 4, 2)",
             queries,
             values,
             values,
