@@ -23,7 +23,8 @@ EQUATION = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)  # read as one word
 TARGET = re.compile(r"\]\([^)]*\)")
 MARKUP = re.compile(r"<[^>]*>|[#>|*`_-]+")
 WORD = re.compile(r"\w[\w'’.-]*")
-FOLD = re.compile(r"<details.*?</details>", re.DOTALL)
+FOLD = re.compile(r"<details>.*?</details>", re.DOTALL)
+HINT = re.compile(r'<details class="hint">.*?</details>', re.DOTALL)  # opened on request only
 
 
 @dataclass
@@ -72,6 +73,7 @@ def parts_of(cell: NotebookNode) -> Iterator[str]:
 
 def count(section: Section, cell: NotebookNode, source: str) -> None:
     if cell.cell_type == "markdown":
+        source = HINT.sub(" ", source)
         folded = " ".join(FOLD.findall(source)) if section.is_exercises else ""
         section.solution_words += words_in(folded)
         section.words += words_in(source) - words_in(folded)

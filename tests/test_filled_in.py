@@ -41,6 +41,13 @@ FIRST = f"""\
 ```
 
 <details class="hint">
+<summary>Hint 1</summary>
+
+{"step " * 500}
+
+</details>
+
+<details>
 <summary>Solution</summary>
 
 {"why " * 98}

@@ -92,7 +92,7 @@ def test_a_right_answer_passes_on_all_inputs(answer, capsys):
     ("answer", "mistake", "says"),
     [
         (lambda x: x / x.sum(0), "wrong axis", "Your columns sum to 1"),
-        (lambda x: torch.tensor(RIGHT).float(), "hard-coded", "same numbers for every input"),
+        (lambda x: torch.tensor(RIGHT).float(), "hard-coded", "same values for every input"),
         (lambda x: shares(x) if len(x) == 2 else x, "hard-coded", "right on the first input"),
         (lambda x: x * torch.nan, "not a finite number", "NaN"),
         (lambda x: x / 0, "not a finite number", "infinite"),
@@ -181,7 +181,7 @@ def test_a_question_about_the_answer_may_name_a_mistake():
 def test_half_precision_is_compared_in_double(dtype):
     exercise = Exercise("0.5", row_shares, two_inputs, tolerance=1e-2)
     result = check(exercise, lambda x: shares(x.to(dtype)))
-    assert result.message.startswith("The numbers are right, but the data type changes: the input")
+    assert result.message.startswith("The values are right, but the data type changes: the input")
     assert check(exercise, lambda x: shares(x.to(dtype)).to(x.dtype)).passed
     assert dtype_of(torch.ones(2, dtype=dtype)) == str(dtype).removeprefix("torch.")
     assert as_array([torch.ones(2, dtype=dtype), [1, 2]]).dtype == np.float64
@@ -202,7 +202,7 @@ def test_long_and_deep_answers_are_cut():
     assert lines[0] == "part [1] of shape (2, 20, 30)"
     assert len(lines) == 11
     assert lines[4].count("*") == 1
-    assert "1 of 1200 numbers differ; the first at [1, 2, 3]" in lines[-1]
+    assert "1 of 1200 entries differ; the first at [1, 2, 3]" in lines[-1]
 
 
 def test_a_wrong_guess_at_a_value_does_not_show_the_target(capsys):

@@ -145,7 +145,7 @@ def beyond_the_numbers(
             made = largest_made(answer, inputs, framework)
             if math.prod(made) > most:
                 return "an array too large", (
-                    f"The numbers are right, but on its way your code makes an array of shape "
+                    f"The values are right, but on its way your code makes an array of shape "
                     f"{made}: the task allows {most} elements for these inputs."
                 )
         if exercise.gradient and (say := wrong_gradient(exercise, answer, inputs, framework)):
@@ -169,7 +169,7 @@ def wrong_gradient(
         else:
             continue
         return (
-            f"The numbers are right, but their gradient with respect to {names[at]} is {found}. "
+            f"The values are right, but their gradient with respect to {names[at]} is {found}. "
             "Gradients flow through the values that where() discards as well."
         )
     return None

@@ -77,8 +77,8 @@ def in_place(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     if any(t.changed for t in trials):
         names = " and ".join(next(t.changed for t in trials if t.changed))
         return (
-            f"The numbers are right, but your code writes into its argument {names}: whoever "
-            "calls it finds other numbers there afterwards. Make a new tensor."
+            f"The values are right, but your code writes into its argument {names}: the "
+            "caller finds other values there afterwards. Make a new tensor."
         )
 
 
@@ -88,14 +88,14 @@ def wrong_kind(trials: list[Trial], trial: Trial, tolerance: float) -> str | Non
         return f"The answer must be {trial.target_kind}, and yours is {trial.answer_dtype}."
     if trial.target.ndim and trial.wanted_dtype not in (None, trial.answer_dtype):
         return (
-            f"The numbers are right, but the data type changes: the input is "
+            f"The values are right, but the data type changes: the input is "
             f"{trial.wanted_dtype} and your answer {trial.answer_dtype}."
         )
 
 
 def a_list(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     if trial.is_list and trial.target.ndim:
-        return "The numbers are right, but in a list: return an array, which has a shape."
+        return "The values are right, but in a list: return an array, which has a shape."
 
 
 def wrong_shape(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
@@ -108,7 +108,7 @@ def wrong_shape(trials: list[Trial], trial: Trial, tolerance: float) -> str | No
     ):
         return f"{text} It is transposed: the last two axes are swapped."
     if same(answer.squeeze(), target.squeeze(), tolerance):
-        return f"{text} The numbers are right; an axis of size 1 is missing or too many."
+        return f"{text} The values are right; an axis of size 1 is missing or too many."
     if answer.size > target.size:
         text += (
             " It is larger than it should be, and no error has stopped you: two arrays were "
@@ -122,7 +122,7 @@ def not_finite(trials: list[Trial], trial: Trial, tolerance: float) -> str | Non
         return None
     what = "NaN" if np.isnan(trial.answer).any() else "infinite"
     return (
-        f"Some numbers are {what}. Look for 0/0, for inf - inf, for 0 times inf or the log "
+        f"Some entries are {what}. Look for 0/0, for inf - inf, for 0 times inf or the log "
         "of 0: rows where nothing is left, or exponentials that overflow."
     )
 
@@ -131,7 +131,7 @@ def hard_coded(trials: list[Trial], trial: Trial, tolerance: float) -> str | Non
     first = trials[0]
     repeated = all(same(t.answer, first.answer, tolerance) for t in trials[1:])
     if len(trials) > 1 and repeated and np.isfinite(first.answer).all():
-        return "Your code gives the same numbers for every input: compute them from the arguments."
+        return "Your code gives the same values for every input: compute them from the arguments."
     if first.right(tolerance):
         shapes = ", ".join(str(np.shape(x)) for x in trial.inputs)
         return (
@@ -168,7 +168,7 @@ def a_factor(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     factor = float(np.median(trial.answer[there] / trial.target[there]))
     if np.isfinite(factor) and factor and same(trial.answer, factor * trial.target, tolerance):
         return (
-            f"All numbers are {factor:.4g} times the right ones: a scale is missing or "
+            f"All entries are {factor:.4g} times the right ones: a scale is missing or "
             "too many, a mean in place of a sum, or a wrong sign."
         )
 
@@ -176,7 +176,7 @@ def a_factor(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
 def an_offset(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     offset = float(np.median(trial.answer - trial.target))
     if trial.target.size > 1 and same(trial.answer, trial.target + offset, tolerance):
-        return f"All numbers differ from the right ones by the same {offset:.4g}."
+        return f"All entries differ from the right ones by the same {offset:.4g}."
 
 
 def another_order(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
@@ -184,7 +184,7 @@ def another_order(trials: list[Trial], trial: Trial, tolerance: float) -> str | 
         np.sort(trial.answer, None), np.sort(trial.target, None), tolerance
     ):
         return (
-            "The numbers are right, but in another order: an axis is transposed, or a "
+            "The values are right, but in another order: an axis is transposed, or a "
             "reshape or repeat took them in the wrong order (repeat, repeat_interleave)."
         )
 
@@ -194,7 +194,7 @@ def some_differ(trials: list[Trial], trial: Trial, tolerance: float) -> str | No
     at = tuple(int(i) for i in np.argwhere(off)[0])
     where = f" at {list(at)}" if at else ""
     return (
-        f"{off.sum()} of {off.size} numbers differ; the first{where} should be "
+        f"{off.sum()} of {off.size} entries differ; the first{where} should be "
         f"{short(trial.target[at])} and is {short(trial.answer[at])}."
     )
 
