@@ -94,4 +94,4 @@ def path_table(chapters: list[Chapter], path: dict[str, list[Section]]) -> str:
             )
         rows.append(f"| [{title}]({chapter.name}.ipynb) | {links} | {path_minutes(read)} |")
     total = sum(map(path_minutes, path.values()))
-    return "\n".join([*rows, f"| **Together** | | {total} |"])
+    return "\n".join([*rows, f"| **Together** | | {total // 60} h {total % 60} min |"])

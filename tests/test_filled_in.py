@@ -112,7 +112,7 @@ def test_the_time_and_the_path_are_written_into_the_chapters(book):
     assert "**Time** about 10 minutes to read, 15 for the exercises\n" in prose(first)
     assert "**Two-hour path** [Look](#Look) (about 10 minutes)" in prose(first)
     assert "| [1. First](01_first.ipynb) | [Look](01_first.ipynb#Look) | 10 |" in prose(second)
-    assert "| **Together** | | 10 |" in prose(second)
+    assert "| **Together** | | 0 h 10 min |" in prose(second)
     assert "{{" not in prose(first) + prose(second)
 
 
