@@ -59,7 +59,8 @@ $(VENV)/ready: pyproject.toml constraints.txt
 benchmark: setup  ## measure speed and memory beside other implementations
 	$(RUN) benchmarks
 
-mutants: setup  ## plant faults in d2l_attention/ and see whether the tests find them
+mutants: setup  ## plant faults in d2l_attention/ and in the solutions; see whether tests and checks find them
+	$(RUN) tests.mutants.solutions
 	$(RUN) tests.mutants $(ARGS)
 
 $(VENV)/site-ready: $(VENV)/ready

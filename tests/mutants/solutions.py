@@ -31,14 +31,14 @@ from d2l_attention.practice.exercises import find
 from tests.mutants.faults import Fault, faults
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-CHECK = re.compile(r'^check\(\s*"(\d+\.\d+)",\s*(\w+)', re.MULTILINE)
+CHECK = re.compile(r'^check\(\s*"(\d+\.\d+)",\s*(.+?)\)$', re.MULTILINE)
 SECONDS = 10  # for one faulty answer; one that runs longer counts as refused
 ENOUGH = 0.95
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A worked solution: what it needs from above, and the cell that defines the answer."""
+    """A worked solution: what it needs from above, its cell, and what the check is given."""
 
     number: str
     name: str
@@ -52,7 +52,7 @@ def solutions(chapter: Chapter) -> Iterator[Solution]:
     for index, cell in enumerate(cells):
         if cell.cell_type == "code" and "solution" in tags_of(cell):
             for number, name in CHECK.findall(cell.source):
-                source = CHECK.sub("(", cell.source)
+                source = CHECK.sub("", cell.source)
                 yield Solution(number, name, source, needed_above(chapter, index))
 
 
@@ -87,7 +87,7 @@ def answer_of(source: str, name: str, given: dict) -> object:
     """Return what a cell defines as the answer."""
     space = dict(given)
     exec(compile(source, "<solution>", "exec"), space)
-    return space[name]
+    return eval(name, space)
 
 
 def silently(function, *arguments):
