@@ -20,10 +20,10 @@ lab: setup    ## open the book in JupyterLab, in copies that are yours to change
 	@$(RUN) bookbinder copies "$(COPIES)"
 	cd "$(COPIES)" && exec $(RUN) jupyterlab 00_start_here.ipynb $(ARGS)
 
-test: setup   ## check everything; with DEVICE=cuda, run the notebooks on the GPU
+test: setup   ## check everything but the site, which test-site does; with DEVICE=cuda, run the notebooks on the GPU
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
-	OMP_NUM_THREADS=1 $(PYTEST) notebooks tests --nbval $(NBVAL) $(AT_ONCE)
+	OMP_NUM_THREADS=1 $(PYTEST) notebooks tests --ignore tests/test_site.py --nbval $(NBVAL) $(AT_ONCE)
 
 test-cpus: setup  ## run the notebooks as other CPUs compute them; CPUS="plainest", one of tests/cpus.py
 	@PYTEST_ADDOPTS="$(NBVAL) $(AT_ONCE)" $(RUN) tests.cpus $(CPUS)

@@ -12,6 +12,7 @@ from d2l_attention.torch import (
     BilinearAttention,
     CosineAttention,
     DistanceAttention,
+    DotProductAttention,
     unit_vectors,
 )
 
@@ -40,7 +41,7 @@ def test_a_class_needs_a_score_and_nothing_else():
         torch.testing.assert_close(layer(queries, keys, values, need_weights=need_weights), want)
 
 
-@pytest.mark.parametrize("layer", [DistanceAttention(), CosineAttention()])
+@pytest.mark.parametrize("layer", [DotProductAttention(), DistanceAttention(), CosineAttention()])
 def test_scores_that_compare_entries_want_queries_and_keys_of_one_dimension(layer):
     queries, _, values = batch()
     message = (
@@ -121,6 +122,13 @@ def test_weight_decay_pulls_a_temperature_back_to_where_it_began():
         layer.log_ratio.grad = torch.zeros(())
         decay.step()
     assert layer.temperature.item() == pytest.approx(0.1, rel=1e-4)
+
+
+def test_a_positive_log_ratio_raises_the_temperature():
+    layer = CosineAttention(temperature=0.1)
+    with torch.no_grad():
+        layer.log_ratio.fill_(math.log(3))
+    assert layer.temperature.item() == pytest.approx(0.3, rel=1e-6)
 
 
 def test_unit_vectors_keep_the_direction_and_have_length_1_or_0():

@@ -133,3 +133,18 @@ def test_labels_of_many_keys_do_not_run_into_each_other():
         assert all(name.get_text().isdecimal() for name in names)
         boxes = [name.get_window_extent() for name in names]
         assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_attention_without_padding_checks_sizes_first():
+    message = "there must be one value for each key"
+    with pytest.raises(ValueError, match=message):
+        attention_without_padding(normal(2, 3, 4), normal(2, 5, 4), normal(2, 6, 4), [1, 2])
+
+
+def test_attention_without_padding_drops_weights_when_asked():
+    tensors = normal(64, 1, 4), normal(64, 2, 4), torch.ones(64, 2, 1).double()
+    output = attention_without_padding(*tensors, [2] * 64, dropout=0.5)
+    assert (output == 0).any()  # both weights of an example dropped
+    assert (output > 1.01).any()
+    kept = attention_without_padding(*tensors, [2] * 64)
+    torch.testing.assert_close(kept, torch.ones(64, 1, 1).double())
