@@ -20,7 +20,8 @@
   const BOXES = "div.math, span.math.wide, .output, .parts, .d2l-explorer, pre, .pst-scrollable-table-container";
   const reachable = () => {
     // What scrolls sideways must be reachable by keyboard.
-    const room = document.querySelector("main").clientWidth;
+    const room = document.querySelector("main")?.clientWidth;
+    if (!room) return; // on a phone, a resize comes before the page stands
     for (const math of document.querySelectorAll("span.math mjx-container"))
       math.parentElement.classList.toggle("wide", math.getBoundingClientRect().width > 0.8 * room);
     for (const box of document.querySelectorAll(BOXES)) {
