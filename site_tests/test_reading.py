@@ -15,15 +15,12 @@ OVERFLOWING = """(boxes) => boxes.filter((b) => b.scrollWidth > b.clientWidth)
 BEYOND = """(folds) => folds.flatMap((fold) => [...fold.querySelectorAll("p, li, pre")]
     .filter((e) => e.getBoundingClientRect().right > fold.getBoundingClientRect().right)
     .map((e) => e.textContent.slice(0, 60)))"""
-SHIFT = """new Promise((done) => {
-    let sum = 0;
-    new PerformanceObserver((list) => {
-        for (const entry of list.getEntries()) sum += entry.value;
-    }).observe({type: "layout-shift", buffered: true});
+GROWTH = """async () => {
+    const before = document.documentElement.scrollHeight;
     for (const image of document.images) image.loading = "eager";
-    const loaded = [...document.images].map((image) => image.decode().catch(() => {}));
-    Promise.all(loaded).then(() => setTimeout(() => done(sum), 500));
-})"""
+    await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
+    return document.documentElement.scrollHeight - before;
+}"""
 
 
 @pytest.fixture
@@ -115,7 +112,7 @@ def test_pictures_keep_their_room_while_they_load(reading, chapter, width):
     page = reading(chapter, width, folds=False)
     unsized = "all => all.filter(i => !(i.width && i.getAttribute('height'))).map(i => i.src)"
     assert not page.locator("img[src^=_images]").evaluate_all(unsized)
-    assert page.evaluate(SHIFT) < 0.1
+    assert abs(page.evaluate(GROWTH)) <= 1
 
 
 def test_a_resize_before_the_page_stands_is_no_error(browser, addresses):

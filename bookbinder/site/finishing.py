@@ -3,12 +3,15 @@
 import re
 from pathlib import Path
 
+from bookbinder.site.finding import sections_script
 from bookbinder.site.icons import icon_styles, icons_used
 
 ICON_SCRIPT = "scripts/fontawesome.js"
 SCRIPT_TAG = re.compile(r"\s*<(?:script|link)[^>]*fontawesome\.js[^>]*>(?:</script>)?")
 SOURCE_MAP = re.compile(r"/[/*]# sourceMappingURL=\S+(?: ?\*/)?\s*$")
 UNUSED = ("**/*.map", "**/*.LICENSE.txt.map", "_static/*macros.html", ".buildinfo*")
+UNUSED += ("searchindex.js", "_static/searchtools.js", "_static/language_data.js")
+UNUSED += ("_static/*stemmer.js",)
 UNUSED += ("objects.inv", "_static/locales/**/*", "_static/vendor/**/fa-[br]*", "_static/images/*")
 ICON = (
     '<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 '
@@ -20,6 +23,9 @@ SEARCH_TAGS = re.compile(
     r'\s*<script src="(?:_static/(?:searchtools|language_data)|searchindex)\.js"></script>'
 )
 SEARCH_PAGE = "search.html"
+SECTION_SEARCH = (
+    '<script src="_static/sections.js"></script>\n<script src="_static/search.js"></script>\n'
+)
 MODULE = re.compile(r" \(in module [\w.]+\)")  # behind each function in the index
 SVG_TAG = re.compile(r"<svg\b[^>]*>")
 LENGTH = re.compile(r'\s(width|height)="([\d.]+)(pt|px)?"')
@@ -41,14 +47,17 @@ def finish(folder: Path) -> None:
         with (static / "book.css").open("a", encoding="utf-8") as style_sheet:
             style_sheet.write(styles)
         script.unlink()
+    names = {path.name: text for path, text in pages.items()}
+    (static / "sections.js").write_text(sections_script(names), encoding="utf-8")
     sizes = {}
     for path in folder.glob("_images/*.svg"):
         svg = path.read_text(encoding="utf-8")
         path.write_text(slim(svg), encoding="utf-8")
         sizes[f"_images/{path.name}"] = size_of(svg)
     for path, text in pages.items():
-        if path.name != SEARCH_PAGE:  # the theme loads the index everywhere, and uses it there
-            text = SEARCH_TAGS.sub("", text)
+        text = SEARCH_TAGS.sub("", text)  # the theme loads Sphinx's index, whose results are pages
+        if path.name == SEARCH_PAGE:
+            text = text.replace("</head>", f"{SECTION_SEARCH}</head>", 1)
         path.write_text(finished(text, sizes), encoding="utf-8")
     for pattern in UNUSED:
         for path in folder.glob(pattern):

@@ -19,7 +19,7 @@ FOLDED = {  # tag -> (what is folded, text on the closed fold, text on the open 
 }
 FRAME = re.compile(r"(?:Cell )?In ?\[\d+\]|File ")
 RULE = re.compile(r"-{20,}")
-CALLS = "<details class=\"calls\"><summary>{summary}</summary>\n<pre>{calls}</pre></details>"
+CALLS = '<details class="calls"><summary>{summary}</summary>\n<pre>{calls}</pre></details>'
 
 
 def site_notebook(notebook: NotebookNode) -> NotebookNode:

@@ -1,8 +1,5 @@
 // Small helpers of the site; the pages read well without them.
 (() => {
-  // From a file, browsers let no page fetch another: search shows titles only.
-  if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined")
-    DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
   const above = () => {
     // The heading that a link has led to stands below the header, in the upper third.
     let last = "";
