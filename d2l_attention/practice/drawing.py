@@ -172,11 +172,11 @@ def path(across: list[str], y: np.ndarray, limits: tuple[float, float]) -> str:
     return "".join(steps)
 
 
-def ticks(low: float, high: float) -> list[float]:
-    """Return about five round numbers from low to high."""
+def ticks(low: float, high: float, steps: int = 4) -> list[float]:
+    """Return round numbers from low to high, with about so many steps between them."""
     if not high > low:
         return [low]
-    rough = (high - low) / 4
+    rough = (high - low) / steps
     unit = 10.0 ** math.floor(math.log10(rough))
     step = min((m * unit for m in (1, 2, 2.5, 5, 10)), key=lambda s: abs(s - rough))
     first = math.ceil(low / step - 1e-9)

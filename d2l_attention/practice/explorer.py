@@ -22,6 +22,8 @@ START = """const marked = [...root.querySelectorAll("svg.plot")].flatMap((svg) =
 for (const svg of root.querySelectorAll("svg[data-drag]")) draggable(svg, controls);"""
 TINY = 1e-5  # what a number that four decimals would round to 0 becomes
 
+NUMBER = re.compile(r"[-+−]?\.?\d|inf$|∞$")  # how the labels of a slider of numbers begin
+
 Parts = dict[str, np.ndarray | str]  # what one frame shows: name -> numbers or words
 
 
@@ -101,11 +103,11 @@ def explore(
         raise ValueError(f"an explorer has one to {MOST_SLIDERS} sliders, got {len(sliders)}")
     choices = {name: labelled(values) for name, values in sliders.items()}
     combinations = list(itertools.product(*(c.values() for c in choices.values())))
-    frames = [frame(function(**dict(zip(sliders, c, strict=True)))) for c in combinations]
+    frames = []
+    for combination in combinations:
+        named = dict(zip(sliders, combination, strict=True))
+        frames.append(with_sliders(frame(function(**named)), named, draw))
     values = {name: list(labelled.values()) for name, labelled in choices.items()}
-    for name in explorer_plots.named(draw) & set(sliders) - set(frames[0]):
-        for combination, parts in zip(combinations, frames, strict=True):
-            parts[name] = np.array([combination[list(sliders).index(name)]])  # a mark shows it
     for combination, parts in zip(combinations, frames, strict=True):
         if shapes(parts) != shapes(frames[0]):
             raise ValueError(
@@ -125,7 +127,7 @@ def explore(
         explorer_plots.check(draw, frames[0], values)
         pictures = plots(draw, frames, first, values, f"{caption} Still picture at {still}.")
         tables = tables and f"<details><summary>Numbers</summary>\n{tables}\n</details>"
-        picture = f"{pictures}\n{number_table(frames, first)}\n{tables}"
+        picture = f"{pictures}\n{tables}\n{number_table(frames, first)}"
     else:
         drawn = curves(frames, first, caption, x, points, (xlabel, ylabel), limits)
         picture = f"{tables}\n{drawn}\n{number_table(frames, first)}"
@@ -175,6 +177,17 @@ def frame(result: object) -> Parts:
     }
 
 
+def with_sliders(
+    parts: Parts, values: Mapping[str, object], draw: Sequence[explorer_plots.Plot]
+) -> Parts:
+    """Return a frame with the values of the sliders that a mark of a plot names."""
+    shown = {n: v for n, v in values.items() if n in explorer_plots.named(draw) - set(parts)}
+    for name, value in shown.items():
+        if not isinstance(value, (int, float)):
+            raise ValueError(f"a mark shows the slider {name!r}, whose values are no numbers")
+    return parts | {name: np.array([value]) for name, value in shown.items()}
+
+
 def leading_ones_dropped(array: np.ndarray) -> np.ndarray:
     """Return (1, n, m) as (n, m)."""
     while array.ndim > 2 and len(array) == 1:
@@ -188,7 +201,8 @@ def rounded(array: np.ndarray, value: object) -> np.ndarray:
     """Round to four decimals; numbers that were integers come out as an integer array."""
     if kind_of(dtype_of(value)) == "floating point":
         short = array.round(drawing.DIGITS) + 0.0  # -0.0 becomes 0.0
-        return np.where((short == 0) & (array != 0), np.copysign(TINY, array), short)
+        tiny = (short == 0) & (array != 0) & (array.ndim == 2)  # a weight that is not masked
+        return np.where(tiny, np.copysign(TINY, array), short)
     return array.astype(np.int64)
 
 
@@ -335,8 +349,15 @@ def compose(
 ) -> str:
     """Return the HTML of an explorer: a still picture, all frames, and the script that moves it."""
     pool: dict[str, int] = {}  # curves that several frames share are stored once
-    data = ",".join(
-        f"[{','.join(numbers(parts, (2, 0)) + shared(parts, pool))}]" for parts in frames
+    for parts in frames:
+        for name in of_axes(parts, 1):
+            pool.setdefault(as_json(plain_numbers(parts[name])), len(pool))
+    data = as_json(
+        [
+            flat(parts, (2, 0))
+            + [pool[as_json(plain_numbers(parts[name]))] for name in of_axes(parts, 1)]
+            for parts in frames
+        ]
     )
     held = f' data-curves="[{",".join(pool)}]"' if pool else ""
     controls = json.dumps(sliders, separators=(",", ":"), ensure_ascii=False)
@@ -345,7 +366,7 @@ def compose(
     style = "".join(STYLE.splitlines())
     return "\n".join(
         [
-            f'<div class="d2l-explorer" data-frames="[{escape(data)}]"{held} '
+            f'<div class="d2l-explorer" data-frames="{escape(data)}"{held} '
             f'data-sliders="{escape(controls)}">',
             f"<style>{style}</style>",
             f'<p class="q">{escape(question)}</p>',
@@ -361,16 +382,15 @@ def compose(
     )
 
 
-def numbers(parts: Parts, axes: Sequence[int]) -> list[str]:
-    """Return the numbers of parts with so many axes as JSON, each alone."""
-    found = [as_json(part) for n in axes for part in map(parts.get, of_axes(parts, n))]
-    return found
+def as_json(values: list) -> str:
+    text = json.dumps(values, separators=(",", ":"))
+    return re.sub(r"(?<=[\[,-])Infinity(?=[,\]])", "1e999", text)  # JSON has no infinity
 
 
-def flat(parts: Parts) -> list:
-    """Return the numbers of a frame in the order in which the page shows them."""
+def flat(parts: Parts, kinds: Sequence[int] = (2, 0, 1)) -> list:
+    """Return the numbers of a frame: heat maps, then single numbers, then curves."""
     numbers = []
-    for axes in (2, 0, 1):  # cells first: heat maps, numbers; then curves
+    for axes in kinds:
         for name in of_axes(parts, axes):
             part = parts[name]
             numbers += [part] if isinstance(part, str) else plain_numbers(part)

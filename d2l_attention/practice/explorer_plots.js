@@ -1,14 +1,15 @@
+  const f = (v) => v.toFixed(1);
   const marks = { // what outline() in explorer_plots.py does
-    bars: (x, y, s, unit, zero) => `M${(x - unit).toFixed(1)} ${zero[1]}V${y.toFixed(1)}H${(x + unit).toFixed(1)}V${zero[1]}Z`,
+    bars: (x, y, s, unit, zero) => `M${f(x - unit)} ${zero[1]}V${f(y)}H${f(x + unit)}V${zero[1]}Z`,
     points: (x, y, s, unit) => {
-      const r = unit * Math.sqrt(Math.max(s, 0)), around = `a${r.toFixed(1)} ${r.toFixed(1)} 0 1 0`;
-      return `M${(x - r).toFixed(1)} ${y.toFixed(1)}${around} ${(2 * r).toFixed(1)} 0${around} ${(-2 * r).toFixed(1)} 0Z`;
+      const r = unit * Math.sqrt(s), around = `a${f(r)} ${f(r)} 0 1 0`;
+      return `M${f(x - r)} ${f(y)}${around} ${f(2 * r)} 0${around} ${f(-2 * r)} 0Z`;
     },
-    curve: (x, y, s, unit, zero, pen) => `${pen}${x.toFixed(1)} ${y.toFixed(1)}`,
+    curve: (x, y, s, unit, zero, pen) => `${pen}${f(x)} ${f(y)}`,
     arrow: (x, y, s, unit, zero) => {
       const turn = Math.atan2(y - zero[1], x - zero[0]);
-      const head = [2.7, -2.7].map((side) => `M${x} ${y}L${x + 9 * Math.cos(turn + side)} ${y + 9 * Math.sin(turn + side)}`);
-      return `M${zero[0]} ${zero[1]}L${x} ${y}` + head.join("");
+      const head = [2.7, -2.7].map((side) => `M${f(x)} ${f(y)}L${f(x + 9 * Math.cos(turn + side))} ${f(y + 9 * Math.sin(turn + side))}`);
+      return `M${zero[0]} ${zero[1]}L${f(x)} ${f(y)}` + head.join("");
     },
   };
   const scaleOf = (svg) => {
@@ -30,13 +31,14 @@
     const [xs, ys, sizes] = [read("x"), read("y"), read("size") ?? [1]];
     const kind = mark.getAttribute("class");
     if (kind === "line") {
-      return xs ? `M${scale.x(xs[0]).toFixed(1)} ${scale.bottom}V${scale.top}` : `M${scale.left} ${scale.y(ys[0]).toFixed(1)}H${scale.right}`;
+      if (!isFinite((xs ?? ys)[0])) return "";
+      return xs ? `M${f(scale.x(xs[0]))} ${scale.bottom}V${scale.top}` : `M${scale.left} ${f(scale.y(ys[0]))}H${scale.right}`;
     }
-    const zero = [scale.x(0).toFixed(1), Math.min(scale.y(0), scale.bottom).toFixed(1)];
+    const zero = [f(scale.x(0)), f(Math.min(scale.y(0), scale.bottom))];
     let d = "", pen = "M";
     for (let i = 0; i < Math.max(xs.length, ys.length, sizes.length); i++) {
       const [x, y, s] = [scale.x(xs[i % xs.length]), scale.y(ys[i % ys.length]), sizes[i % sizes.length]];
-      const fine = isFinite(x + y + s);
+      const fine = isFinite(x + y + s) && s > 0;
       if (fine) d += marks[kind](x, y, s, Number(mark.dataset.unit), zero, pen);
       pen = fine ? "L" : "M";
     }

@@ -26,7 +26,8 @@ COLORS = {  # as in the diagrams of the book
     "weight": "#0072B2",
     "plain": "currentColor",
 }
-WIDTH, LEFT, RIGHT, TOP = 460, 44, 450, 10
+WIDTH, LEFT, RIGHT, TOP = 460, 62, 450, 10
+LETTER = 8.5  # the width of most letters, on a phone too
 
 Parts = dict[str, np.ndarray | str]
 Numbers = str | float | Sequence  # the name of a part or of a slider, or numbers that stay
@@ -56,16 +57,17 @@ class Bars(Mark):
     _: KW_ONLY
     color: str = "weight"
     names: Sequence[str] = ()
-    unit = 13.0  # half of the width
+    unit: float = 13.0  # half of the width
 
 
 @dataclass(frozen=True)
 class Points(Mark):
-    """Dots; with `size` (from 0 to 1) their area follows it."""
+    """Dots; with `size` (from 0 to 1) their area follows it; `names` of dots that stay."""
 
     _: KW_ONLY
     color: str = "value"
     size: Numbers | None = None
+    names: Sequence[str] = ()
     unit: float = 4.0  # radius, or that of size 1
 
 
@@ -112,11 +114,11 @@ class Plot:
         xlim: tuple[float, float] | None = None,
         ylim: tuple[float, float] | None = None,
         drag: str | Sequence[str] = (),
-        height: int = 190,
+        height: int = 180,
     ):
         self.marks, self.labels, self.limits = marks, (xlabel, ylabel), {"x": xlim, "y": ylim}
         self.drag = (drag,) if isinstance(drag, str) else tuple(drag)
-        self.bottom, self.height = height - (38 if xlabel else 22), height
+        self.height = height
 
 
 def named(plots: Sequence[Plot]) -> set[str]:
@@ -130,6 +132,10 @@ def check(plots: Sequence[Plot], parts: Parts, sliders: dict[str, list]) -> None
     for plot in plots:
         for mark in plot.marks:
             kind, sizes = type(mark).__name__, {}
+            if not mark.columns().keys() & {"x", "y"}:
+                raise ValueError(f"{kind}: give x or y")
+            if not isinstance(mark, Line) and None in (mark.x, mark.y):
+                raise ValueError(f"{kind}: give x and y")
             if mark.color not in COLORS:
                 raise ValueError(f"{kind}: color must be one of {', '.join(COLORS)}")
             for axis, numbers in mark.columns().items():
@@ -143,6 +149,11 @@ def check(plots: Sequence[Plot], parts: Parts, sliders: dict[str, list]) -> None
                 sizes[axis] = value_of(numbers, parts).size
             if len({n for n in sizes.values() if n != 1}) > 1:
                 raise ValueError(f"{kind}: x, y and size must be of one length, got {sizes}")
+            names = getattr(mark, "names", ())
+            if names and len(names) != max(sizes.values()):
+                raise ValueError(f"{kind}: {max(sizes.values())} places and {len(names)} names")
+        if len(plot.drag) > 2:
+            raise ValueError(f"drag names one slider or two, got {len(plot.drag)}")
         for name in plot.drag:
             if not all(isinstance(v, (int, float)) for v in sliders.get(name, [None])):
                 raise ValueError(f"drag: {name!r} is no slider of numbers")
@@ -160,8 +171,11 @@ def limits_of(plot: Plot, axis: str, frames: list[Parts]) -> tuple[float, float]
     """Return what is given, or the range of all frames with 4 % to spare; bars begin at 0."""
     if plot.limits[axis]:
         return plot.limits[axis]
-    shown = [0.0] if any(isinstance(m, Arrow) or (isinstance(m, Bars) and axis == "y")
-                         for m in plot.marks) else []
+    shown = (
+        [0.0]
+        if any(isinstance(m, Arrow) or (isinstance(m, Bars) and axis == "y") for m in plot.marks)
+        else []
+    )
     for mark in plot.marks:
         numbers = mark.columns().get(axis)
         if isinstance(numbers, str):
@@ -187,15 +201,17 @@ def outline(kind: str, columns: dict[str, list[float]], unit: float, box: list[f
     left, right, bottom, top, zero_x, zero_y = box
     xs, ys = columns.get("x", [math.nan]), columns.get("y", [math.nan])
     sizes = columns.get("size", [1.0] * len(ys))
+    if kind == "line" and not math.isfinite((columns.get("x") or ys)[0]):
+        return ""
     if kind == "line":
         return f"M{xs[0]:.1f} {bottom}V{top}" if "x" in columns else f"M{left} {ys[0]:.1f}H{right}"
     steps, pen = [], "M"
     for x, y, size in zip(xs, ys, sizes, strict=True):
-        fine = math.isfinite(x + y + size)
+        fine = math.isfinite(x + y + size) and size > 0
         if fine and kind == "bars":
             steps.append(f"M{x - unit:.1f} {zero_y:.1f}V{y:.1f}H{x + unit:.1f}V{zero_y:.1f}Z")
         elif fine and kind == "points":
-            r = unit * math.sqrt(max(size, 0.0))
+            r = unit * math.sqrt(size)
             around = f"a{r:.1f} {r:.1f} 0 1 0"
             steps.append(f"M{x - r:.1f} {y:.1f}{around} {2 * r:.1f} 0{around} {-2 * r:.1f} 0Z")
         elif fine and kind == "curve":
@@ -216,7 +232,23 @@ class Canvas:
     def __init__(self, plot: Plot, frames: list[Parts]):
         self.plot = plot
         self.x, self.y = (limits_of(plot, axis, frames) for axis in "xy")
-        self.edges = [LEFT, RIGHT, plot.bottom, TOP]
+        self.rows = self.names = []
+        bottom = plot.height - (38 if plot.labels[0] else 20)
+        self.edges = [LEFT, RIGHT, bottom, TOP]
+        for bars in plot.marks:
+            if isinstance(bars, Bars) and bars.names:
+                self.names = list(zip(value_of(bars.x, {}), map(str, bars.names), strict=True))
+        if self.crowded():  # every other name stands in a second row
+            self.rows = [0, 15]
+            self.edges[2] -= 15
+
+    def crowded(self) -> bool:
+        middles = [self.pixel("x", value) for value, _ in self.names]
+        halves = [len(name) * LETTER / 2 for _, name in self.names]
+        return any(
+            b - a < left + right
+            for a, b, left, right in zip(middles, middles[1:], halves, halves[1:], strict=False)
+        )
 
     def pixel(self, axis: str, value: float) -> float:
         (low, high), edges = getattr(self, axis), self.edges[:2] if axis == "x" else self.edges[2:]
@@ -263,19 +295,18 @@ def picture(
     ]
     for mark in plot.marks:
         kind, color = type(mark).__name__.lower(), COLORS[mark.color]
-        places = "".join(
-            f' data-{name}="{at[n] if isinstance(n, str) else fixed(n)}"'
-            for name, n in mark.columns().items()
-        )
-        unit = f' data-unit="{mark.unit:g}"' if mark.unit else ""
-        svg.append(
-            f'<path class="{kind}" d="{canvas.path(mark, frames[first])}"{places}{unit} '
-            f'{paint(kind, color)}/>'
-        )
+        moves = ""
+        if named([Plot(mark)]):
+            moves = f' class="{kind}"' + "".join(
+                f' data-{name}="{at[n] if isinstance(n, str) else fixed(n)}"'
+                for name, n in (mark.columns() | {"unit": mark.unit}).items()
+            )
+        d = canvas.path(mark, frames[first])
+        svg.append(f'<path d="{d}"{moves} {paint(kind, color)}/>')
     text = "".join([*svg, "</svg>"]).replace('"', "'")
     source = quote(text, safe=" =:/(),.'+-;@")
     return (
-        f'<img width="{WIDTH}" height="{plot.height}" alt="{escape(alt)}" '
+        f'<img class="plot" width="{WIDTH}" height="{plot.height}" alt="{escape(alt)}" '
         f'src="data:image/svg+xml,{source}">'
     )
 
@@ -293,39 +324,48 @@ def paint(kind: str, color: str) -> str:
 
 def axes(canvas: Canvas) -> list[str]:
     """Return grid lines, ticks and labels."""
-    plot, svg = canvas.plot, []
-    named_bars = next((m for m in plot.marks if isinstance(m, Bars) and m.names), None)
-    marks = [(v, f"{v:g}") for v in ticks(*canvas.x)]
-    if named_bars:
-        marks = list(zip(value_of(named_bars.x, {}), map(str, named_bars.names), strict=True))
-    for value, text in marks:
-        x = place(value, canvas.x, (LEFT, RIGHT))
+    plot, svg, bottom = canvas.plot, [], canvas.edges[2]
+    marks = canvas.names or [(v, f"{v:g}") for v in ticks(*canvas.x, 6)]
+    rows = canvas.rows or [0]
+    for i, (value, text) in enumerate(marks):
+        x, row = place(value, canvas.x, (LEFT, RIGHT)), rows[i % len(rows)]
         svg.append(
-            f'<path d="M{x} {TOP}V{plot.bottom}" stroke="currentColor" opacity=".15"/><text '
-            f'x="{x}" y="{plot.bottom + 16}" text-anchor="middle" fill="currentColor">'
-            f"{escape(text)}</text>"
+            f'<path d="M{x} {TOP}V{bottom + row}" stroke="currentColor" opacity=".15"/>'
+            + words(text, f'x="{x}" y="{bottom + 16 + row}" text-anchor="middle"')
         )
     for value in ticks(*canvas.y):
-        y = place(value, canvas.y, (plot.bottom, TOP))
+        y = place(value, canvas.y, (bottom, TOP))
         svg.append(
-            f'<path d="M{LEFT} {y}H{RIGHT}" stroke="currentColor" opacity=".15"/><text '
-            f'x="{LEFT - 6}" y="{y}" dy=".35em" text-anchor="end" fill="currentColor">'
-            f"{value:g}</text>"
+            f'<path d="M{LEFT} {y}H{RIGHT}" stroke="currentColor" opacity=".15"/>'
+            + words(f"{value:g}", f'x="{LEFT - 6}" y="{y}" dy=".35em" text-anchor="end"')
         )
+    for points in plot.marks:
+        if isinstance(points, Points) and points.names:
+            places = (value_of(points.x, {}), value_of(points.y, {}), points.names)
+            for x, y, name in zip(*places, strict=True):
+                at = f'x="{canvas.pixel("x", x):.1f}" y="{canvas.pixel("y", y) - 14:.1f}"'
+                svg.append(words(str(name), f'{at} text-anchor="middle"'))
     middle = f'x="{(LEFT + RIGHT) / 2:g}" y="{plot.height - 5}"'
-    turned = f'transform="translate(12 {(TOP + plot.bottom) / 2:g})rotate(-90)"'
+    turned = f'transform="translate(14 {(TOP + bottom) / 2:g})rotate(-90)"'
     for label, where in zip(plot.labels, (middle, turned), strict=True):
         if label:
-            svg.append(
-                f'<text {where} text-anchor="middle" fill="currentColor">{escape(label)}</text>'
-            )
+            svg.append(words(label, f'{where} text-anchor="middle"'))
     return svg
+
+
+def words(text: str, where: str) -> str:
+    return f'<text {where} fill="currentColor">{escape(text)}</text>'
 
 
 def legend(plot: Plot) -> str:
     """Return a list of what the marks with a label are."""
-    samples = {"curve": "M0 5H26", "line": "M0 5H26", "arrow": "M0 5H26M20 1L26 5L20 9",
-               "bars": "M9 10V0H17V10Z", "points": "M8 5a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z"}
+    samples = {
+        "curve": "M0 5H26",
+        "line": "M0 5H26",
+        "arrow": "M0 5H26M20 1L26 5L20 9",
+        "bars": "M9 10V0H17V10Z",
+        "points": "M8 5a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z",
+    }
     items = []
     for mark in plot.marks:
         kind = type(mark).__name__.lower()
