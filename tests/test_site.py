@@ -17,7 +17,7 @@ from bookbinder.notebook_files import as_text, published
 from bookbinder.site.bibliography import references_page
 from bookbinder.site.building import build_site, in_the_book, site_folder
 from bookbinder.site.finding import sections
-from bookbinder.site.finishing import finished, size_of, slim
+from bookbinder.site.finishing import MODULE, finished, size_of, slim
 from bookbinder.site.formulas import with_math
 from bookbinder.site.front import facts_page, first_explorer, home_page, lead_of
 from bookbinder.site.functions import docstring_as_markdown, functions_page
@@ -173,10 +173,14 @@ def test_in_print_code_that_only_draws_gives_way_to_where_it_is():
 def test_pictures_get_the_room_that_they_will_take():
     svg = '<?xml version="1.0"?><svg xmlns="x" width="480pt" height="120.4pt" viewBox="0 0 1 1">'
     assert size_of(svg) == (640, 161)
-    page = '<head></head><img alt="A." src="_images/a.svg" /> (in module d2l_attention.torch)'
+    page = '<head></head><img alt="A." src="_images/a.svg" />'
     made = finished(page, {"_images/a.svg": (640, 161)})
     assert '<img loading="lazy" width="640" height="161" data-wide alt="A."' in made
-    assert "in module" not in made
+
+
+def test_the_index_does_not_repeat_the_module():
+    lines = ["f() (in module a.torch)", "C (class in a.torch)", "g() (a.torch.C method)"]
+    assert [MODULE.sub("", line) for line in lines] == ["f()", "C", "g() (C method)"]
 
 
 def test_search_has_each_section_once_and_functions_by_name():

@@ -23,10 +23,11 @@ SEARCH_TAGS = re.compile(
     r'\s*<script src="(?:_static/(?:searchtools|language_data)|searchindex)\.js"></script>'
 )
 SEARCH_PAGE = "search.html"
+INDEX_PAGE = "genindex.html"
 SECTION_SEARCH = (
     '<script src="_static/sections.js"></script>\n<script src="_static/search.js"></script>\n'
 )
-MODULE = re.compile(r" \(in module [\w.]+\)")  # behind each function in the index
+MODULE = re.compile(r" \((?:class )?in (?:module )?[\w.]+\)|(?<= \()[\w.]+\.(?=\w+ method\))")
 SVG_TAG = re.compile(r"<svg\b[^>]*>")
 LENGTH = re.compile(r'\s(width|height)="([\d.]+)(pt|px)?"')
 PX_PER_PT = 4 / 3
@@ -56,6 +57,8 @@ def finish(folder: Path) -> None:
         sizes[f"_images/{path.name}"] = size_of(svg)
     for path, text in pages.items():
         text = SEARCH_TAGS.sub("", text)  # the theme loads Sphinx's index, whose results are pages
+        if path.name == INDEX_PAGE:  # where each entry names the one module there is
+            text = MODULE.sub("", text)
         if path.name == SEARCH_PAGE:
             text = text.replace("</head>", f"{SECTION_SEARCH}</head>", 1)
         path.write_text(finished(text, sizes), encoding="utf-8")
@@ -81,7 +84,7 @@ def finished(page: str, sizes: dict[str, tuple[int, int]]) -> str:
         return f'<img loading="lazy"{room}{" data-wide" * (width > WIDE)}'
 
     page = page.replace("<head>", f"<head>\n    {ICON}", 1)  # else browsers ask for one
-    return PICTURE.sub(picture, MODULE.sub("", SCRIPT_TAG.sub("", page)))
+    return PICTURE.sub(picture, SCRIPT_TAG.sub("", page))
 
 
 def size_of(svg: str) -> tuple[int, int]:

@@ -1,7 +1,8 @@
 // Search the sections of the book, which sections.js lists: no index to fetch, also from a file.
 (() => {
   const MOST = 30, AROUND = 110, WHOLE = 3; // results, letters of a snippet, words found as they are
-  const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  // masked_softmax is also found as "Masked softmax".
+  const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("_", "[_ ]");
   // A word is found where a word begins; a very short one only as a whole word.
   const pattern = (word) =>
     new RegExp(`(?<![\\p{L}\\p{N}_])${escaped(word)}${word.length < WHOLE ? "(?![\\p{L}\\p{N}_])" : ""}`, "giu");
