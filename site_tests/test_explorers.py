@@ -156,11 +156,11 @@ def agree(explored, root):
 
 
 def boxes(root):
-    """Return where controls and plots stand, which nothing may move."""
+    """Return where controls and plots stand in an explorer, which nothing may move."""
     return root.evaluate(
         """root => [root, ...root.querySelectorAll('label, fieldset, input, svg, .parts')]
-          .map(e => e.getBoundingClientRect())
-          .map(b => [b.x, b.y + scrollY, b.width, b.height].map(Math.round))"""
+          .map(e => [e.getBoundingClientRect(), root.getBoundingClientRect()])
+          .map(([b, r]) => [b.x - r.x, b.y - r.y, b.width, b.height].map(Math.round))"""
     )
 
 
