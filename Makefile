@@ -4,6 +4,7 @@ PYTHON  ?= python3
 DEVICE  ?= cpu
 COPIES  ?= my-notebooks
 VENV    ?= .venv
+LEFT_OFF = .left-off  # where JupyterLab keeps which pages were open
 RUN      = "$(CURDIR)/$(VENV)/bin/python" -m
 PYTEST   = $(RUN) pytest
 NBVAL    = --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg
@@ -18,7 +19,9 @@ help:         ## list the commands
 
 lab: setup    ## open the book in JupyterLab, in copies that are yours to change
 	@$(RUN) bookbinder copies "$(COPIES)"
-	cd "$(COPIES)" && exec $(RUN) jupyterlab 00_start_here.ipynb $(ARGS)
+	cd "$(COPIES)" && first=$$([ -d $(LEFT_OFF) ] || echo --LabApp.default_url=/lab/tree/00_start_here.ipynb) && \
+	JUPYTER_CONFIG_PATH="$(CURDIR)/bookbinder/lab:$$JUPYTER_CONFIG_PATH" \
+	exec $(RUN) jupyterlab $$first --LabApp.workspaces_dir=$(LEFT_OFF) $(ARGS)
 
 test: setup   ## check everything but the site, which test-site does; with DEVICE=cuda, run the notebooks on the GPU
 	$(RUN) ruff format --check .

@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from bookbinder.description import FRAMEWORKS, guess
 from bookbinder.errors import BookError
 
-TAGS = ("raises-exception", "nbval-ignore-output", "cover", "solution")
+TAGS = ("raises-exception", "nbval-ignore-output", "cover", "solution", "drawing")
 
 
 @dataclass

@@ -30,6 +30,8 @@ def published(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
     for cell in notebook.cells:
         if cell.cell_type == "code" and "solution" in tags_of(cell):
             cell.metadata["jupyter"] = {"source_hidden": True, "outputs_hidden": True}
+        elif cell.cell_type == "code" and "drawing" in tags_of(cell):
+            cell.metadata["jupyter"] = {"source_hidden": True}
         for output in cell.get("outputs", []):
             if SVG in output.get("data", {}):
                 output.metadata[SVG] = {"alt": cell.metadata.get("alt", "")}

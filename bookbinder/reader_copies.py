@@ -10,12 +10,14 @@ import json
 from pathlib import Path
 
 import nbformat
+from ipykernel.ipkernel import IPythonKernel
+from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from nbformat.sign import NotebookNotary
 
 from bookbinder.description import Book
 from bookbinder.diagrams import FOLDER
 from bookbinder.errors import BookError
-from bookbinder.notebook_files import read_notebook, write_whole
+from bookbinder.notebook_files import as_text, read_notebook, write_whole
 
 RECORD = ".brought.json"  # file name -> digest of the version that was brought last
 
@@ -34,7 +36,7 @@ def bring_copies(book: Book, folder: Path) -> None:
         write_whole(folder / FOLDER / picture.name, picture.read_text(encoding="utf-8"))
     versions = []
     for source in sources:
-        text = source.read_text(encoding="utf-8")
+        text = as_opened(source.read_text(encoding="utf-8"))
         copy = folder / source.name
         if copy.exists() and digest_of(copy) not in (brought.get(copy.name), digest(text)):
             if brought.get(copy.name) == digest(text):
@@ -48,6 +50,20 @@ def bring_copies(book: Book, folder: Path) -> None:
         write_whole(folder / RECORD, json.dumps(brought, indent=1) + "\n")
         versions.append(text)
     trust(versions)
+
+
+def as_opened(text: str) -> str:
+    """Return a notebook with the metadata that JupyterLab writes when it starts this kernel.
+
+    Without them it marks a notebook as changed that the reader has only opened.
+    """
+    notebook = nbformat.reads(text, as_version=4)
+    kernel = notebook.metadata.get("kernelspec")
+    if kernel:
+        with contextlib.suppress(NoSuchKernel):
+            kernel.display_name = KernelSpecManager().get_kernel_spec(kernel.name).display_name
+        notebook.metadata.language_info = nbformat.from_dict(IPythonKernel.language_info)
+    return as_text(notebook)
 
 
 def trust(texts: list[str]) -> None:

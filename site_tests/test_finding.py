@@ -1,28 +1,72 @@
 """Readers find their way: search, theme, folds, next page."""
 
+import re
+from urllib.parse import unquote
+
 import pytest
 from conftest import open_page
 
-TERMS = [
-    ("epanechnikov", "02_kernels.html"),
-    ("teacher forcing", "10_attention_that_learns_to_align.html"),
-    ("permutation matrix", "06_scaled_dot_product_attention.html"),
-    ("masked_softmax", "functions.html"),
+TERMS = [  # term, page, section or function that answers it
+    ("epanechnikov", "functions.html", "d2l_attention.torch.epanechnikov"),
+    (
+        "teacher forcing",
+        "10_attention_that_learns_to_align.html",
+        "teach-it-with-the-right-answers",
+    ),
+    ("permutation matrix", "06_scaled_dot_product_attention.html", "exercise-6-4"),
+    ("masked_softmax", "functions.html", "d2l_attention.torch.masked_softmax"),
 ]
+RESULTS = "#search-results li a"
 
 
-@pytest.mark.parametrize(("term", "goal"), TERMS)
-def test_search_finds_a_term_on_the_right_page(browser, addresses, way, term, goal):
+def search(browser, address, term):
     complaints = []
-    page = browser.new_page()
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.on("console", lambda m: m.type == "error" and complaints.append(m.text))
-    page.goto(f"{addresses[way]}/search.html?q={term.replace(' ', '+')}")
-    page.wait_for_selector("#search-results li a")
-    page.wait_for_timeout(500)
-    found = page.locator("#search-results li a").evaluate_all("links => links.map(a => a.href)")
-    page.close()
-    assert any(f"/{goal}" in link for link in found), found
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(f"{address}/search.html?q={term.replace(' ', '+')}")
+    page.wait_for_selector(RESULTS)
     assert not complaints
+    return page
+
+
+@pytest.mark.parametrize(("term", "goal", "section"), TERMS)
+def test_search_leads_to_the_section_that_answers(browser, addresses, way, term, goal, section):
+    page = search(browser, addresses[way], term)
+    found = page.locator(RESULTS).evaluate_all("links => links.slice(0, 3).map(a => a.href)")
+    assert any(f"/{goal}#{section}" in unquote(link) for link in found), found
+    page.close()
+
+
+def test_search_shows_the_text_around_the_words_and_no_controls(browser, addresses, way):
+    page = search(browser, addresses[way], "masked_softmax")
+    snippets = page.locator("#search-results .context").all_inner_texts()
+    assert not [s for s in snippets if "System Settings" in s or "Notebook" in s[:20]]
+    assert all(len(s) < 300 for s in snippets)
+    found = page.locator(RESULTS).evaluate_all("links => links.slice(0, 3).map(a => a.href)")
+    assert any("/04_masked_softmax.html" in link for link in found)
+    page.close()
+
+
+def test_a_letter_is_found_as_a_word_and_marked_as_one(browser, addresses):
+    page = search(browser, addresses["file"], "d")
+    assert set(page.locator("#search-results mark").all_inner_texts()) == {"d", "D"}
+    around = page.locator("#search-results mark").evaluate_all(
+        "marks => marks.map(m => (m.previousSibling?.data.at(-1) ?? ' ')"
+        " + (m.nextSibling?.data?.[0] ?? ' '))"
+    )
+    assert not [pair for pair in around if re.search(r"[a-zA-Z0-9]", pair)]
+    page.close()
+
+
+def test_the_icon_of_the_search_stands_beside_the_words(browser, addresses):
+    page = search(browser, addresses["file"], "kernel")
+    form = page.locator(".bd-search-container form")
+    icon = form.locator("i, svg").first.bounding_box()
+    field = form.locator("input").bounding_box()
+    room = form.locator("input").evaluate("e => parseFloat(getComputedStyle(e).paddingLeft)")
+    assert field["x"] + room >= icon["x"] + icon["width"]
+    page.close()
 
 
 def test_dark_mode_holds_over_pages(browser, addresses, way):

@@ -13,9 +13,10 @@ from conftest import ROOT, TINY, write_files
 
 from bookbinder.__main__ import main
 from bookbinder.binding import stale_files
+from bookbinder.chapters import Chapter
 from bookbinder.description import read_book
 from bookbinder.errors import BookError
-from bookbinder.notebook_files import write_whole
+from bookbinder.notebook_files import published, write_whole
 
 pytestmark = pytest.mark.usefixtures("in_shared_kernel")  # but processes start their own
 FIRST = "notebooks/pytorch/00_first.ipynb"
@@ -80,6 +81,17 @@ def test_a_traceback_shows_the_cell_and_the_error_and_no_paths(bound):
     assert "on purpose" in traceback
     assert "JSONDecodeError" in traceback
     assert "/" not in traceback
+
+
+def test_code_that_only_draws_is_folded_and_its_picture_is_not():
+    cell = nbformat.v4.new_code_cell("draw()", metadata={"tags": ["drawing"]})
+    chapter = Chapter("00_c", "book/00_c.md", notebook_of("# 0. T", cell), [1, 2])
+    folds = published(chapter, chapter.notebook).cells[1].metadata.jupyter
+    assert folds == {"source_hidden": True}
+
+
+def notebook_of(title, cell):
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(title), cell])
 
 
 def test_binding_again_changes_no_byte(bound):

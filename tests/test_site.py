@@ -16,7 +16,8 @@ from bookbinder.errors import BookError
 from bookbinder.notebook_files import as_text, published
 from bookbinder.site.bibliography import references_page
 from bookbinder.site.building import build_site, in_the_book, site_folder
-from bookbinder.site.finishing import slim
+from bookbinder.site.finding import sections
+from bookbinder.site.finishing import MODULE, finished, size_of, slim
 from bookbinder.site.formulas import with_math
 from bookbinder.site.front import facts_page, first_explorer, home_page, lead_of
 from bookbinder.site.functions import docstring_as_markdown, functions_page
@@ -127,6 +128,75 @@ def test_solutions_are_folded_and_pictures_have_their_text():
     assert [m.mystnb.image.alt for m in made] == ["A."] * 2
 
 
+def test_code_that_only_draws_is_folded_and_its_picture_is_not():
+    cell = nbformat.v4.new_code_cell("draw()", metadata={"tags": ["drawing"]})
+    title = nbformat.v4.new_markdown_cell("# 0. T")
+    made = site_notebook(nbformat.v4.new_notebook(cells=[title, cell])).cells[1].metadata
+    assert "hide-input" in made.tags
+    assert made.mystnb.code_prompt_show == "Show the code"
+
+
+def test_a_solution_that_draws_is_folded_whole():
+    cell = nbformat.v4.new_code_cell("draw()", metadata={"tags": ["drawing", "solution"]})
+    title = nbformat.v4.new_markdown_cell("# 0. T")
+    tags = site_notebook(nbformat.v4.new_notebook(cells=[title, cell])).cells[1].metadata.tags
+    assert "hide-cell" in tags
+    assert "hide-input" not in tags
+
+
+def test_an_error_keeps_its_last_call_and_message_and_folds_the_calls_before():
+    calls = ["Cell In[2], line 1\n----> 1 f(<1)", "Cell In[1], line 2, in f(x)\n----> 2 g(x)"]
+    entries = ["-" * 75, "ValueError  Traceback (most recent call last)", *calls, "ValueError: no"]
+    error = nbformat.v4.new_output("error", ename="ValueError", evalue="no", traceback=entries)
+    cell = nbformat.v4.new_code_cell("f(1)", outputs=[error])
+    title = nbformat.v4.new_markdown_cell("# 0. T")
+    fold, shown = site_notebook(nbformat.v4.new_notebook(cells=[title, cell])).cells[1].outputs
+    assert "f(&lt;1)" in fold.data["text/html"]
+    assert "<details" in fold.data["text/html"]
+    assert shown.traceback == [entries[1], calls[1], "ValueError: no"]
+    assert error.traceback == entries  # the notebook itself is left alone
+
+
+def test_in_print_code_that_only_draws_gives_way_to_where_it_is():
+    bs4 = pytest.importorskip("bs4", reason="the packages of the site are not installed")
+    page = bs4.BeautifulSoup(
+        '<article><div class="cell tag_drawing"><details class="hide above-input"><summary>Show'
+        "</summary>plt.plot()</details><img></div></article>",
+        "html.parser",
+    )
+    localize(page.article, "06_c", {"06_c"}, "")
+    assert "plt.plot" not in page.get_text()
+    assert "06_c.ipynb" in page.get_text()
+    assert page.img
+
+
+def test_pictures_get_the_room_that_they_will_take():
+    svg = '<?xml version="1.0"?><svg xmlns="x" width="480pt" height="120.4pt" viewBox="0 0 1 1">'
+    assert size_of(svg) == (640, 161)
+    page = '<head></head><img alt="A." src="_images/a.svg" />'
+    made = finished(page, {"_images/a.svg": (640, 161)})
+    assert '<img loading="lazy" width="640" height="161" data-wide alt="A."' in made
+
+
+def test_the_index_does_not_repeat_the_module():
+    lines = ["f() (in module a.torch)", "C (class in a.torch)", "g() (a.torch.C method)"]
+    assert [MODULE.sub("", line) for line in lines] == ["f()", "C", "g() (C method)"]
+
+
+def test_search_has_each_section_once_and_functions_by_name():
+    pytest.importorskip("bs4", reason="the packages of the site are not installed")
+    page = """<article class="bd-article"><section id="a"><h1>0. T<a class="headerlink">#</a></h1>
+        <p>Why \\(x\\)?</p><section id="b"><h2>Inner</h2><p>Text.</p></section>
+        <dl class="py"><dt id="m.f">f<span>(x)</span></dt>
+        <dd>It maps.</dd></dl></section></article>
+    """
+    assert sections("0.html", page) == [
+        ["0.html", "a", "0. T", "0. T", "Why x ?"],
+        ["0.html", "b", "0. T", "Inner", "Text."],
+        ["0.html", "m.f", "0. T", "f", "f(x) It maps."],
+    ]
+
+
 def test_equations_are_found_by_number(book):
     assert equations(chapters_of(book)) == {"0.1": "00_first"}
 
@@ -151,7 +221,8 @@ def test_the_lead_of_the_readme_is_its_first_paragraph_of_words():
 
 def test_facts_say_where_nothing_is_known(book):
     notebooks = [(chapter, chapter.notebook) for chapter in chapters_of(book)]
-    assert "not recorded" in facts_page(notebooks, {}, {"torch": "2.13.0"})
+    assert "Seconds" not in facts_page(notebooks, {}, {"torch": "2.13.0"})
+    assert "not recorded" in facts_page(notebooks, {"seconds": {"00_first": 3}}, {})
     assert "| 1.5 |" in facts_page(notebooks, {"seconds": {"00_first": 1.5}}, {})
 
 

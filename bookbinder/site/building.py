@@ -22,6 +22,11 @@ from bookbinder.site.settings import folder_of
 from bookbinder.site.sources import edition_sources, pictures
 
 MATHJAX = "sphinx-mathjax-offline"
+MATHJAX_PARTS = (
+    "tex-chtml.js",
+    "input/tex/extensions/boldsymbol.js",
+    "output/chtml/fonts/woff-v2/",
+)
 WARNING = re.compile(
     r"^(?:(?P<file>/[^:]*):)?(?:(?P<line>\d+):)? *(?:WARNING|ERROR): (?P<text>.*)$"
 )
@@ -124,14 +129,14 @@ def in_the_book(warnings: str, source: Path, chapters: list[Chapter]) -> list[st
 
 
 def copy_mathjax(goal: Path) -> None:
-    """Copy from the package the script that sets equations and its fonts, and nothing else."""
+    """Copy from the package what sets equations and nothing else: script, \\boldsymbol, fonts."""
     try:
         files = metadata.files(MATHJAX) or []
     except metadata.PackageNotFoundError:
         raise BookError(f"{NEEDED} (no {MATHJAX})") from None
     for file in files:
         _, found, inner = file.as_posix().partition("/static/mathjax/")
-        if found and (inner == "tex-chtml.js" or inner.startswith("output/chtml/fonts/woff-v2/")):
+        if found and inner.startswith(MATHJAX_PARTS):
             (goal / inner).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file.locate(), goal / inner)
     if not (goal / "tex-chtml.js").exists():

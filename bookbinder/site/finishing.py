@@ -3,23 +3,35 @@
 import re
 from pathlib import Path
 
+from bookbinder.site.finding import sections_script
 from bookbinder.site.icons import icon_styles, icons_used
 
 ICON_SCRIPT = "scripts/fontawesome.js"
 SCRIPT_TAG = re.compile(r"\s*<(?:script|link)[^>]*fontawesome\.js[^>]*>(?:</script>)?")
 SOURCE_MAP = re.compile(r"/[/*]# sourceMappingURL=\S+(?: ?\*/)?\s*$")
 UNUSED = ("**/*.map", "**/*.LICENSE.txt.map", "_static/*macros.html", ".buildinfo*")
+UNUSED += ("searchindex.js", "_static/searchtools.js", "_static/language_data.js")
+UNUSED += ("_static/*stemmer.js",)
 UNUSED += ("objects.inv", "_static/locales/**/*", "_static/vendor/**/fa-[br]*", "_static/images/*")
 ICON = (
     '<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 '
     "viewBox=%220 0 2 2%22%3E%3Cpath fill=%22%2308306b%22 d=%22M0 0h1v1h1v1H1V1H0z%22/%3E%3C/svg%3E"
     '"/>'
 )
-PICTURE = re.compile(r'<img(?=[^>]* src="_images/)( )')
+PICTURE = re.compile(r'<img(?=[^>]* src="(_images/[^"]+)")(?![^>]* width=)')
 SEARCH_TAGS = re.compile(
     r'\s*<script src="(?:_static/(?:searchtools|language_data)|searchindex)\.js"></script>'
 )
 SEARCH_PAGE = "search.html"
+INDEX_PAGE = "genindex.html"
+SECTION_SEARCH = (
+    '<script src="_static/sections.js"></script>\n<script src="_static/search.js"></script>\n'
+)
+MODULE = re.compile(r" \((?:class )?in (?:module )?[\w.]+\)|(?<= \()[\w.]+\.(?=\w+ method\))")
+SVG_TAG = re.compile(r"<svg\b[^>]*>")
+LENGTH = re.compile(r'\s(width|height)="([\d.]+)(pt|px)?"')
+PX_PER_PT = 4 / 3
+WIDE = 600  # CSS pixels; a picture of this width is not shrunk on a phone, it is moved
 PATH = re.compile(r'(?<= d=")[^"]*')
 GAP = re.compile(r" ?\n(?=[A-Za-z]|$)|(?<=[A-Z]) ")
 LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
@@ -36,26 +48,53 @@ def finish(folder: Path) -> None:
         with (static / "book.css").open("a", encoding="utf-8") as style_sheet:
             style_sheet.write(styles)
         script.unlink()
+    names = {path.name: text for path, text in pages.items()}
+    (static / "sections.js").write_text(sections_script(names), encoding="utf-8")
+    sizes = {}
+    for path in folder.glob("_images/*.svg"):
+        svg = path.read_text(encoding="utf-8")
+        path.write_text(slim(svg), encoding="utf-8")
+        sizes[f"_images/{path.name}"] = size_of(svg)
     for path, text in pages.items():
-        if path.name != SEARCH_PAGE:  # the theme loads the index everywhere, and uses it there
-            text = SEARCH_TAGS.sub("", text)
-        path.write_text(finished(text), encoding="utf-8")
+        text = SEARCH_TAGS.sub("", text)  # the theme loads Sphinx's index, whose results are pages
+        if path.name == INDEX_PAGE:  # where each entry names the one module there is
+            text = MODULE.sub("", text)
+        if path.name == SEARCH_PAGE:
+            text = text.replace("</head>", f"{SECTION_SEARCH}</head>", 1)
+        path.write_text(finished(text, sizes), encoding="utf-8")
     for pattern in UNUSED:
         for path in folder.glob(pattern):
             if path.is_file():
                 path.unlink()
-    for path in folder.glob("_images/*.svg"):
-        path.write_text(slim(path.read_text(encoding="utf-8")), encoding="utf-8")
     for path in static.glob("s*/*.[cj]s*"):
         text = path.read_text(encoding="utf-8")
         if SOURCE_MAP.search(text):
             path.write_text(SOURCE_MAP.sub("", text), encoding="utf-8")
 
 
-def finished(page: str) -> str:
-    """Return the text of a page that asks for no icon script, and for pictures when in view."""
+def finished(page: str, sizes: dict[str, tuple[int, int]]) -> str:
+    """Return the text of a page that asks for no icon script, and for pictures when in view.
+
+    `sizes` are those of the pictures, for which the page keeps room until they are there.
+    """
+
+    def picture(tag: re.Match) -> str:
+        width, height = sizes.get(tag[1], (0, 0))
+        room = f' width="{width}" height="{height}"' if width else ""
+        return f'<img loading="lazy"{room}{" data-wide" * (width > WIDE)}'
+
     page = page.replace("<head>", f"<head>\n    {ICON}", 1)  # else browsers ask for one
-    return PICTURE.sub(r'<img loading="lazy"\1', SCRIPT_TAG.sub("", page))
+    return PICTURE.sub(picture, SCRIPT_TAG.sub("", page))
+
+
+def size_of(svg: str) -> tuple[int, int]:
+    """Return width and height of a picture in CSS pixels, zeros where it does not say."""
+    tag = SVG_TAG.search(svg)
+    found = {
+        name: round(float(number) * (PX_PER_PT if unit == "pt" else 1))
+        for name, number, unit in LENGTH.findall(tag[0] if tag else "")
+    }
+    return found.get("width", 0), found.get("height", 0)
 
 
 def slim(svg: str) -> str:

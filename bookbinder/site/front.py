@@ -130,11 +130,13 @@ def facts_page(
     elif report := environment_report(notebooks):
         lines += ["## Machine", "", "```text", report, "```", ""]
     seconds = facts.get("seconds", {})
-    lines += ["## Chapters", "", "| Chapter | Code cells | Seconds |", "|---|---:|---:|"]
+    names, rule = "| Chapter | Code cells |", "|---|---:|"
+    lines += ["## Chapters", ""]
+    lines += [f"{names} Seconds |", f"{rule}---:|"] if seconds else [names, rule]
     for chapter, notebook in notebooks:
         cells = sum(cell.cell_type == "code" for cell in notebook.cells)
-        took = seconds.get(chapter.name, "not recorded")
-        lines.append(f"| [{title_of(chapter)}]({chapter.name}.ipynb) | {cells} | {took} |")
+        took = f" {seconds.get(chapter.name, 'not recorded')} |" if seconds else ""
+        lines.append(f"| [{title_of(chapter)}]({chapter.name}.ipynb) | {cells} |{took}")
     return "\n".join(lines) + "\n"
 
 

@@ -2,17 +2,24 @@
 
 import copy
 import re
+from html import escape
 
+import nbformat
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, tags_of, title_cell
+from bookbinder.notebook_files import ANSI
 from bookbinder.opened_alone import INSTALL
 from bookbinder.prose import CITATION, REFERENCE, REFERENCES, TAG
 
 ORIGIN = re.compile(r"\A<!-- Made from .*? -->(?=\n)")
 FOLDED = {  # tag -> (what is folded, text on the closed fold, text on the open one)
     "solution": ("hide-cell", "Show the solution in code", "Hide the solution in code"),
+    "drawing": ("hide-input", "Show the code", "Hide the code"),
 }
+FRAME = re.compile(r"(?:Cell )?In ?\[\d+\]|File ")
+RULE = re.compile(r"-{20,}")
+CALLS = '<details class="calls"><summary>{summary}</summary>\n<pre>{calls}</pre></details>'
 
 
 def site_notebook(notebook: NotebookNode) -> NotebookNode:
@@ -26,7 +33,27 @@ def site_notebook(notebook: NotebookNode) -> NotebookNode:
             cell.source, in_references = site_markdown(cell.source, in_references)
         elif cell.cell_type == "code":
             cell.metadata = site_metadata(cell)
+            cell.outputs = [part for output in cell.outputs for part in with_calls_folded(output)]
     return page
+
+
+def with_calls_folded(output: NotebookNode) -> list[NotebookNode]:
+    """Return an error as the line that raised it and its message, below a fold of earlier calls."""
+    if output.output_type != "error":
+        return [output]
+    plain = [ANSI.sub("", part) for part in output.traceback]
+    frames = [at for at, part in enumerate(plain) if FRAME.match(part)]
+    kept = [
+        part
+        for at, part in enumerate(output.traceback)
+        if at not in frames[:-1] and not RULE.fullmatch(plain[at].strip())
+    ]
+    shown = [NotebookNode({**output, "traceback": kept})]
+    if calls := [plain[at] for at in frames[:-1]]:
+        summary = "The call that led here" if len(calls) == 1 else "The calls that led here"
+        html = CALLS.format(summary=summary, calls=escape("\n\n".join(calls)))
+        shown.insert(0, nbformat.v4.new_output("display_data", {"text/html": html}))
+    return shown
 
 
 def site_metadata(cell: NotebookNode) -> NotebookNode:
@@ -38,6 +65,7 @@ def site_metadata(cell: NotebookNode) -> NotebookNode:
         if tag in made.tags:
             made.tags.append(fold)
             made.mystnb.update(code_prompt_show=show, code_prompt_hide=hide)
+            break  # a solution that draws is a solution
     alts = [
         alt
         for output in cell.outputs

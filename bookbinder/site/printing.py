@@ -32,6 +32,7 @@ PAPER = {
 PDF_PAGE = re.compile(rb"/Type\s*/Page\b(?!s)")
 AFTER = ("references",)  # pages that follow the chapters
 DROPPED = ".headerlink, script, .prev-next-footer, .start"
+DRAWING = "div.cell.tag_drawing > details.above-input"
 SOLUTIONS = "div.cell.tag_solution, details:not(.hint):not(.hide)"
 ONLY = """wanted => {
   for (const part of document.querySelectorAll(".part"))
@@ -127,6 +128,7 @@ def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str) -> Non
     """Make the links, pictures and anchors of a page those of one long page, in place."""
     for dropped in article.select(DROPPED):
         dropped.decompose()
+    leave_out_drawing(article, name)
     put_solutions_last(article)
     for fold in article.select("details"):
         fold["open"] = ""
@@ -150,6 +152,15 @@ def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str) -> Non
             link["href"] = f"#{goal}--{unquote(anchor)}" if anchor else f"#{goal}"
         else:
             link.attrs.pop("href")
+
+
+def leave_out_drawing(article: "bs4.Tag", name: str) -> None:
+    """Put in place of code that only draws a line that says where it is."""
+    from bs4 import BeautifulSoup
+
+    for code in article.select(DRAWING):
+        line = f'<p class="drawn">The code that draws this is in {name}.ipynb.</p>'
+        code.replace_with(BeautifulSoup(line, "html.parser"))
 
 
 def put_solutions_last(article: "bs4.Tag") -> None:
@@ -179,7 +190,8 @@ body { display: block; font-size: 10.5pt; }
 #front li a { color: inherit; text-decoration: none; }
 .bd-article h2 { font-size: 15pt; }
 .bd-article h1 { font-size: 21pt; }
-.cell_output img { max-height: 200mm; }
+.cell_output img { max-height: 200mm; width: auto; }
+.drawn { font-style: italic; color: #48566b; margin: 0; }
 pre { font-size: 8.5pt; white-space: pre-wrap; }
 details > summary, div.cell details.hide[open] > summary { list-style: none !important; }
 """

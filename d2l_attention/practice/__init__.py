@@ -31,5 +31,20 @@ from d2l_attention.practice.audit import audit
 from d2l_attention.practice.checking import Result, check
 from d2l_attention.practice.exercises import Exercise, Mistake
 from d2l_attention.practice.explorer import Explorer, explore
+from d2l_attention.practice.explorer_plots import Arrow, Bars, Curve, Line, Plot, Points
 
-__all__ = ["Exercise", "Explorer", "Mistake", "Result", "audit", "check", "explore"]
+__all__ = [
+    "Arrow",
+    "Bars",
+    "Curve",
+    "Exercise",
+    "Explorer",
+    "Line",
+    "Mistake",
+    "Plot",
+    "Points",
+    "Result",
+    "audit",
+    "check",
+    "explore",
+]

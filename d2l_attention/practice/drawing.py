@@ -53,10 +53,17 @@ def table(
     digits: int = DIGITS,
     scale: tuple[float, float] | None = (0.0, 1.0),
     marked: np.ndarray | None = None,
+    zeros: str = "",
 ) -> str:
-    """Return a matrix as an HTML table; a heat map with `scale`, outlined cells where `marked`."""
+    """Return a matrix as an HTML table.
+
+    It is a heat map with `scale`, with outlined cells where `marked`. With `zeros` ("empty", or
+    "masked": hatched), a cell is empty where there is an exact 0, and each has its full value as
+    a title.
+    """
     lines = [f'<table class="d2l-cells" data-digits="{digits}"']
-    lines[0] += f' data-scale="{scale[0]:g} {scale[1]:g}">' if scale else ">"
+    lines[0] += f' data-scale="{scale[0]:g} {scale[1]:g}"' if scale else ""
+    lines[0] += f' data-zeros="{zeros}">' if zeros else ">"
     if title:
         lines.append(f"<caption>{escape(title)}</caption>")
     if columns is not None:
@@ -74,7 +81,11 @@ def table(
             if marked is not None and marked[i, j]:
                 style += f"{';' if style else ''}outline:2px solid #d1242f"
             style = f' style="{style}"' if style else ""
-            cells.append(f'<td class="v"{style}>{escape(number_text(value, digits))}</td>')
+            text, more = escape(number_text(value, digits)), "v"
+            if zeros:
+                style += f' title="{number_text(value)}"'
+                more = "v masked" if zeros == "masked" and value == 0 else "v"
+            cells.append(f'<td class="{more}"{style}>{"" if zeros and value == 0 else text}</td>')
         lines.append(f"<tr>{head}{''.join(cells)}</tr>")
     return "\n".join(lines) + "</tbody></table>"
 
@@ -161,11 +172,11 @@ def path(across: list[str], y: np.ndarray, limits: tuple[float, float]) -> str:
     return "".join(steps)
 
 
-def ticks(low: float, high: float) -> list[float]:
-    """Return about five round numbers from low to high."""
+def ticks(low: float, high: float, steps: int = 4) -> list[float]:
+    """Return round numbers from low to high, with about so many steps between them."""
     if not high > low:
         return [low]
-    rough = (high - low) / 4
+    rough = (high - low) / steps
     unit = 10.0 ** math.floor(math.log10(rough))
     step = min((m * unit for m in (1, 2, 2.5, 5, 10)), key=lambda s: abs(s - rough))
     first = math.ceil(low / step - 1e-9)

@@ -25,10 +25,51 @@
     });
     curve.setAttribute("d", d);
   };
+  const slider = (name, labels, start, show) => {
+    const label = document.createElement("label");
+    const input = document.createElement("input");
+    const output = document.createElement("output");
+    label.append(document.createElement("span"), input, output);
+    label.firstChild.textContent = name;
+    input.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab: arrow keys are mine
+    Object.assign(input, { type: "range", min: 0, max: labels.length - 1, step: 1, value: start });
+    input.addEventListener("input", show);
+    return {
+      element: label,
+      at: () => Number(input.value),
+      set: (i) => i !== Number(input.value) && ((input.value = i), show()),
+      focus: () => input.focus({ preventScroll: true }),
+      tell: () => {
+        input.setAttribute("aria-valuetext", labels[input.value]);
+        output.textContent = labels[input.value];
+      },
+    };
+  };
+  const buttons = (name, labels, start, show) => { // one of several names
+    const element = document.createElement("fieldset");
+    element.append(document.createElement("legend"));
+    element.firstChild.textContent = name;
+    const group = Math.random().toString(36); // the same output may stand twice on a page
+    const inputs = labels.map((text, i) => {
+      const label = document.createElement("label");
+      const input = document.createElement("input");
+      const words = document.createElement("span");
+      words.textContent = text;
+      label.append(input, words);
+      Object.assign(input, { type: "radio", name: group, value: i, checked: i === start });
+      input.setAttribute("data-lm-suppress-shortcuts", "true");
+      input.addEventListener("change", show);
+      element.append(label);
+      return input;
+    });
+    return { element, at: () => inputs.findIndex((input) => input.checked), tell: () => {} };
+  };
+PLOTS
   for (const root of document.querySelectorAll(".d2l-explorer:not([data-live])")) {
     root.dataset.live = "";
     const frames = JSON.parse(root.dataset.frames);
-    const sliders = JSON.parse(root.dataset.sliders);
+    const curves = JSON.parse(root.dataset.curves ?? "[]");
+    const choices = JSON.parse(root.dataset.sliders);
     const still = root.querySelector(".still");
     for (const img of root.querySelectorAll("img")) {
       const source = img.getAttribute("src");
@@ -36,35 +77,31 @@
       img.nextElementSibling.removeAttribute("color");
       img.remove();
     }
-    const inputs = sliders.map(([name, labels, start]) => {
-      const label = document.createElement("label");
-      const input = document.createElement("input");
-      label.append(document.createElement("span"), input, document.createElement("output"));
-      label.firstChild.textContent = name;
-      input.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab: arrow keys are mine
-      Object.assign(input, { type: "range", min: 0, max: labels.length - 1, step: 1, value: start });
-      input.addEventListener("input", () => show());
-      still.before(label);
-      return input;
+    const tracks = choices.filter(([, , , names]) => !names); // all as wide, at any value
+    const widest = (texts) => `${Math.max(0, ...texts.map((t) => t.length))}ch`;
+    root.style.setProperty("--name", widest(tracks.map(([name]) => name)));
+    root.style.setProperty("--value", widest(tracks.flatMap(([, labels]) => labels)));
+    const controls = choices.map(([name, labels, start, names]) => {
+      const control = (names ? buttons : slider)(name, labels, start, () => show());
+      still.before(control.element);
+      return control;
     });
     still.remove();
     const cells = [...root.querySelectorAll("td.v")];
     const lines = [...root.querySelectorAll("path.c")];
     const show = () => {
-      let frame = 0;
-      inputs.forEach((input, i) => {
-        const label = sliders[i][1][input.value];
-        frame = frame * sliders[i][1].length + Number(input.value);
-        input.setAttribute("aria-valuetext", label);
-        input.nextElementSibling.textContent = label;
-      });
-      const values = frames[frame];
+      const frame = controls.reduce((at, control, i) => at * choices[i][1].length + control.at(), 0);
+      for (const control of controls) control.tell();
+      const values = frames[frame].slice(0, cells.length);
+      for (const curve of frames[frame].slice(cells.length)) values.push(...curves[curve]);
       cells.forEach((cell, i) => {
         const { digits } = cell.closest("[data-digits]").dataset;
-        const { scale } = cell.closest("table").dataset;
-        const now = text(values[i], Number(digits));
+        const { scale, zeros } = cell.closest("table").dataset;
+        const now = zeros && values[i] === 0 ? "" : text(values[i], Number(digits));
         if (cell.textContent !== now) cell.textContent = now;
         if (scale) paint(cell, values[i], scale.split(" ").map(Number));
+        if (zeros) cell.title = text(values[i], FULL);
+        if (zeros) cell.classList.toggle("masked", zeros === "masked" && values[i] === 0);
       });
       let from = cells.length;
       lines.forEach((line) => {
@@ -72,7 +109,9 @@
         draw(line, values.slice(from, from + n));
         from += n;
       });
+MOVE
     };
+START
     show();
   }
 })();

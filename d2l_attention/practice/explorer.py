@@ -9,24 +9,35 @@ from pathlib import Path
 
 import numpy as np
 
-from d2l_attention.practice import drawing
+from d2l_attention.practice import drawing, explorer_plots
 from d2l_attention.practice.arrays import as_array, dtype_of, kind_of
 
 MOST_BYTES = 60_000
 MOST_SLIDERS = 3
 HERE = Path(__file__).parent
 STYLE = (HERE / "explorer.css").read_text(encoding="utf-8").strip()
-SCRIPT = "\n".join(
-    line.strip()
-    for line in (HERE / "explorer.js")
-    .read_text(encoding="utf-8")
-    .replace("BLUES", drawing.BLUES)
-    .replace("BOTTOM", str(drawing.BOTTOM))
-    .replace("TOP", str(drawing.TOP))
-    .splitlines()
-)
+MOVE = """for (const [mark, scale] of marked) mark.setAttribute("d", plot(mark, scale, values));"""
+START = """const marked = [...root.querySelectorAll("svg.plot")].flatMap((svg) =>
+[...svg.querySelectorAll("path[class]")].map((mark) => [mark, scaleOf(svg)]));
+for (const svg of root.querySelectorAll("svg[data-drag]")) draggable(svg, controls);"""
+TINY = 1e-5  # what a number that four decimals would round to 0 becomes
+
+NUMBER = re.compile(r"[-+−]?\.?\d|inf$|∞$")  # how the labels of a slider of numbers begin
 
 Parts = dict[str, np.ndarray | str]  # what one frame shows: name -> numbers or words
+
+
+def script(plots: bool) -> str:
+    """Return what moves an explorer, with the kit for plots where there are some."""
+    kit = (HERE / "explorer_plots.js").read_text(encoding="utf-8")
+    words = {"PLOTS": kit, "MOVE": MOVE, "START": START}
+    text = (HERE / "explorer.js").read_text(encoding="utf-8")
+    for word, code in words.items():
+        text = text.replace(f"{word}\n", f"{code}\n" if plots else "")
+    for name in ("BLUES", "BOTTOM", "TOP"):
+        text = text.replace(name, str(getattr(drawing, name)))
+    lines = text.replace("FULL", str(drawing.DIGITS)).splitlines()
+    return "\n".join(re.sub(r"(^|\s)//.*", "", line).strip() for line in lines)
 
 
 class Explorer:
@@ -56,6 +67,8 @@ def explore(
     xlabel: str = "",
     ylabel: str = "",
     limits: tuple[float, float] | None = None,
+    draw: Sequence[explorer_plots.Plot] = (),
+    masked: bool = False,
     **sliders: Sequence | Mapping[str, object],
 ) -> Explorer:
     """Call `function` for every combination of slider values and show one at a time.
@@ -72,20 +85,29 @@ def explore(
         x: What all curves share, (points,); by default 0, 1, 2, ...
         points: Two sequences, x and y of dots drawn under the curves.
         xlabel, ylabel, limits: Axis labels and y range of the curves.
-        **sliders: One to three, each a list of values or a dict of label -> value.
+        draw: Plots, whose marks name the parts (or sliders) that they show. Matrices then stand
+            in a folded table below them.
+        masked: Whether an exact 0 in a heat map means a masked cell, which is hatched.
+        **sliders: One to three, each a list of values or a dict of label -> value. A choice
+            between names becomes a row of buttons.
 
     Returns:
         An object that notebooks show: a still first picture, which a script in it turns into
         sliders. Nothing is downloaded, and no kernel is needed.
 
     Raises:
-        ValueError: Too many sliders or frames, or frames that do not fit together.
+        ValueError: Too many sliders or frames, frames that do not fit together, or a plot of
+            what is not there.
     """
     if not 1 <= len(sliders) <= MOST_SLIDERS:
         raise ValueError(f"an explorer has one to {MOST_SLIDERS} sliders, got {len(sliders)}")
     choices = {name: labelled(values) for name, values in sliders.items()}
     combinations = list(itertools.product(*(c.values() for c in choices.values())))
-    frames = [frame(function(**dict(zip(sliders, c, strict=True)))) for c in combinations]
+    frames = []
+    for combination in combinations:
+        named = dict(zip(sliders, combination, strict=True))
+        frames.append(with_sliders(frame(function(**named)), named, draw))
+    values = {name: list(labelled.values()) for name, labelled in choices.items()}
     for combination, parts in zip(combinations, frames, strict=True):
         if shapes(parts) != shapes(frames[0]):
             raise ValueError(
@@ -96,11 +118,20 @@ def explore(
     first = int(np.ravel_multi_index(positions, [len(c) for c in choices.values()]))
     shown = [
         [(labels or {}).get(name, name.replace("_", " ")), list(choices[name]), at]
+        + [1] * any(not NUMBER.match(label) for label in choices[name])  # buttons
         for name, at in zip(sliders, positions, strict=True)
     ]
-    picture = draw(frames, first, caption, rows, columns, x, points, (xlabel, ylabel), limits)
-    still = ", ".join(f"{name} = {values[at]}" for name, values, at in shown)
-    html = compose(picture, question, caption, still, frames, shown)
+    still = ", ".join(f"{name} = {labels[at]}" for name, labels, at, *_ in shown)
+    tables = heat_maps(frames, first, rows, columns, masked)
+    if draw:
+        explorer_plots.check(draw, frames[0], values)
+        pictures = plots(draw, frames, first, values, f"{caption} Still picture at {still}.")
+        tables = tables and f"<details><summary>Numbers</summary>\n{tables}\n</details>"
+        picture = f"{pictures}\n{tables}\n{number_table(frames, first)}"
+    else:
+        drawn = curves(frames, first, caption, x, points, (xlabel, ylabel), limits)
+        picture = f"{tables}\n{drawn}\n{number_table(frames, first)}"
+    html = compose(picture.strip(), question, caption, still, frames, shown, bool(draw))
     if len(html.encode()) > MOST_BYTES:
         raise ValueError(
             f"an explorer may weigh {MOST_BYTES} bytes and {len(frames)} frames weigh "
@@ -112,10 +143,16 @@ def explore(
 def labelled(values: Sequence | Mapping) -> dict[str, object]:
     """Return a slider's values under their labels."""
     if not isinstance(values, Mapping):
-        values = {f"{v:g}" if isinstance(v, float) else str(v): v for v in values}
+        values = {label_of(v): v for v in values}
     if len(values) < 2:
         raise ValueError(f"a slider needs two or more different values, got {list(values)}")
     return {str(label): value for label, value in values.items()}
+
+
+def label_of(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10_000:
+        return f"{value:,}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def position(name: str, choices: dict[str, object], wanted: object) -> int:
@@ -140,6 +177,17 @@ def frame(result: object) -> Parts:
     }
 
 
+def with_sliders(
+    parts: Parts, values: Mapping[str, object], draw: Sequence[explorer_plots.Plot]
+) -> Parts:
+    """Return a frame with the values of the sliders that a mark of a plot names."""
+    shown = {n: v for n, v in values.items() if n in explorer_plots.named(draw) - set(parts)}
+    for name, value in shown.items():
+        if not isinstance(value, (int, float)):
+            raise ValueError(f"a mark shows the slider {name!r}, whose values are no numbers")
+    return parts | {name: np.array([value]) for name, value in shown.items()}
+
+
 def leading_ones_dropped(array: np.ndarray) -> np.ndarray:
     """Return (1, n, m) as (n, m)."""
     while array.ndim > 2 and len(array) == 1:
@@ -152,7 +200,9 @@ def leading_ones_dropped(array: np.ndarray) -> np.ndarray:
 def rounded(array: np.ndarray, value: object) -> np.ndarray:
     """Round to four decimals; numbers that were integers come out as an integer array."""
     if kind_of(dtype_of(value)) == "floating point":
-        return array.round(drawing.DIGITS) + 0.0  # -0.0 becomes 0.0
+        short = array.round(drawing.DIGITS) + 0.0  # -0.0 becomes 0.0
+        tiny = (short == 0) & (array != 0) & (array.ndim == 2)  # a weight that is not masked
+        return np.where(tiny, np.copysign(TINY, array), short)
     return array.astype(np.int64)
 
 
@@ -173,47 +223,80 @@ def digits_of(frames: list[Parts], name: str) -> int:
     return 2 if name in of_axes(frames[0], 2) and across > 6 else drawing.DIGITS
 
 
-def draw(
+def are_weights(frames: list[Parts], name: str) -> bool:
+    """Return whether a part holds fractions between 0 and 1 in every frame, as weights do."""
+    shown = np.concatenate([parts[name].ravel() for parts in frames])
+    shown = shown[np.isfinite(shown)]
+    return shown.dtype != np.int64 and bool(((shown >= 0) & (shown <= 1)).all())
+
+
+def heat_maps(
+    frames: list[Parts],
+    first: int,
+    rows: Sequence[str] | None,
+    columns: Sequence[str] | None,
+    masked: bool,
+) -> str:
+    """Return the matrices of a frame; of weights two decimals, and nothing for an exact 0."""
+    html = []
+    for name in of_axes(frames[first], 2):
+        n, m = frames[first][name].shape
+        for what, names, size in (("rows", rows, n), ("columns", columns, m)):
+            if names is not None and len(names) != size:
+                raise ValueError(f"{what} must name {size} {what}, got {len(names)}")
+        weights = are_weights(frames, name)
+        html.append(
+            drawing.table(
+                frames[first][name],
+                title=name,
+                rows=rows,
+                columns=columns,
+                digits=2 if weights else digits_of(frames, name),
+                zeros=("masked" if masked else "empty") if weights else "",
+            )
+        )
+    return "\n".join(html)
+
+
+def plots(
+    draw: Sequence[explorer_plots.Plot], frames: list[Parts], first: int, sliders: dict, alt: str
+) -> str:
+    """Return the plots of a frame, each with its legend."""
+    at, begin = {}, 0
+    for name in of_axes(frames[0], 2) + of_axes(frames[0], 0) + of_axes(frames[0], 1):
+        size = np.size(frames[0][name])
+        at[name] = f"@{begin}:{size}"
+        begin += size
+    return "\n".join(
+        explorer_plots.picture(plot, frames, first, at, sliders, alt) + explorer_plots.legend(plot)
+        for plot in draw
+    )
+
+
+def curves(
     frames: list[Parts],
     first: int,
     caption: str,
-    rows: Sequence[str] | None,
-    columns: Sequence[str] | None,
     x: object,
     points: tuple | None,
     axis_labels: tuple[str, str],
     limits: tuple[float, float] | None,
 ) -> str:
-    """Return the first picture: heat maps, then curves, then a table of numbers."""
-    parts, html = frames[first], []
-    for name in of_axes(parts, 2):
-        n, m = parts[name].shape
-        for what, names, size in (("rows", rows, n), ("columns", columns, m)):
-            if names is not None and len(names) != size:
-                raise ValueError(f"{what} must name {size} {what}, got {len(names)}")
-        html.append(
-            drawing.table(
-                parts[name],
-                title=name,
-                rows=rows,
-                columns=columns,
-                digits=digits_of(frames, name),
-            )
-        )
-    if names := of_axes(parts, 1):
-        ys = [parts[name] for name in names]
-        across = np.arange(len(ys[0])) if x is None else as_array(x)
-        if any(y.shape != across.shape for y in ys):
-            raise ValueError(f"x has shape {across.shape}, the curves {shapes(parts)}")
-        dots = tuple(as_array(p) for p in points) if points else None
-        limits = limits or common_limits(frames, names, dots)
-        html.append(
-            drawing.curves(across, ys, limits=limits, labels=axis_labels, points=dots, alt=caption)
-        )
-        html.append(legend(names))
-    if names := of_axes(parts, 0):
-        html.append(number_table(frames, first, names))
-    return "\n".join(html)
+    """Return the curves of a frame over what they share, and their legend."""
+    parts = frames[first]
+    names = of_axes(parts, 1)
+    if not names:
+        return ""
+    ys = [parts[name] for name in names]
+    across = np.arange(len(ys[0])) if x is None else as_array(x)
+    if any(y.shape != across.shape for y in ys):
+        raise ValueError(f"x has shape {across.shape}, the curves {shapes(parts)}")
+    dots = tuple(as_array(p) for p in points) if points else None
+    limits = limits or common_limits(frames, names, dots)
+    picture = drawing.curves(
+        across, ys, limits=limits, labels=axis_labels, points=dots, alt=caption
+    )
+    return f"{picture}\n{legend(names)}"
 
 
 def common_limits(frames: list[Parts], names: list[str], dots: tuple | None) -> tuple[float, float]:
@@ -234,33 +317,56 @@ def legend(names: list[str]) -> str:
     return f"<ul>{items}</ul>"
 
 
-def number_table(frames: list[Parts], first: int, names: list[str]) -> str:
+def number_table(frames: list[Parts], first: int) -> str:
     """Return named numbers or words as rows of a table, each with digits of its own."""
-    rows = []
-    for name in names:
+    rows, widest = [], 0
+    for name in of_axes(frames[first], 0):
         digits = digits_of(frames, name)
-        value = frames[first][name]
-        text = drawing.number_text(value if isinstance(value, str) else float(value), digits)
+        texts = [drawing.number_text(value_of(parts[name]), digits) for parts in frames]
+        widest = max(widest, *map(len, texts))
         rows.append(
             f'<tr><th scope="row">{escape(name)}</th>'
-            f'<td class="v" data-digits="{digits}">{escape(text)}</td></tr>'
+            f'<td class="v" data-digits="{digits}">{escape(texts[first])}</td></tr>'
         )
-    return '<table class="d2l-cells"><tbody>\n' + "\n".join(rows) + "</tbody></table>"
+    if not rows:
+        return ""
+    width = f' style="--cell:{min(widest, 40)}ch"'  # so that nothing moves with the sliders
+    return f'<table class="d2l-cells"{width}><tbody>\n' + "\n".join(rows) + "</tbody></table>"
+
+
+def value_of(part: np.ndarray | str) -> float | str:
+    return part if isinstance(part, str) else float(part)
 
 
 def compose(
-    picture: str, question: str, caption: str, still: str, frames: list[Parts], sliders: list[list]
+    picture: str,
+    question: str,
+    caption: str,
+    still: str,
+    frames: list[Parts],
+    sliders: list[list],
+    plots: bool,
 ) -> str:
     """Return the HTML of an explorer: a still picture, all frames, and the script that moves it."""
-    data = json.dumps([flat(parts) for parts in frames], separators=(",", ":"))
-    data = re.sub(r"(?<=[\[,-])Infinity(?=[,\]])", "1e999", data)  # JSON has no infinity
+    pool: dict[str, int] = {}  # curves that several frames share are stored once
+    for parts in frames:
+        for name in of_axes(parts, 1):
+            pool.setdefault(as_json(plain_numbers(parts[name])), len(pool))
+    data = as_json(
+        [
+            flat(parts, (2, 0))
+            + [pool[as_json(plain_numbers(parts[name]))] for name in of_axes(parts, 1)]
+            for parts in frames
+        ]
+    )
+    held = f' data-curves="[{",".join(pool)}]"' if pool else ""
     controls = json.dumps(sliders, separators=(",", ":"), ensure_ascii=False)
     cells = sum(np.size(p) for p in frames[0].values() if np.ndim(p) != 1)
     live = ' aria-live="polite"' if cells <= 24 else ""  # more would be read out for too long
     style = "".join(STYLE.splitlines())
     return "\n".join(
         [
-            f'<div class="d2l-explorer" data-frames="{escape(data)}" '
+            f'<div class="d2l-explorer" data-frames="{escape(data)}"{held} '
             f'data-sliders="{escape(controls)}">',
             f"<style>{style}</style>",
             f'<p class="q">{escape(question)}</p>',
@@ -271,15 +377,20 @@ def compose(
             "</div>",
             f'<p class="cap">{escape(caption)}</p>',
             "</div>",
-            f"<script>{SCRIPT}</script>",
+            f"<script>{script(plots)}</script>",
         ]
     )
 
 
-def flat(parts: Parts) -> list:
-    """Return the numbers of a frame in the order in which the page shows them."""
+def as_json(values: list) -> str:
+    text = json.dumps(values, separators=(",", ":"))
+    return re.sub(r"(?<=[\[,-])Infinity(?=[,\]])", "1e999", text)  # JSON has no infinity
+
+
+def flat(parts: Parts, kinds: Sequence[int] = (2, 0, 1)) -> list:
+    """Return the numbers of a frame: heat maps, then single numbers, then curves."""
     numbers = []
-    for axes in (2, 0, 1):  # cells first: heat maps, numbers; then curves
+    for axes in kinds:
         for name in of_axes(parts, axes):
             part = parts[name]
             numbers += [part] if isinstance(part, str) else plain_numbers(part)

@@ -1,8 +1,5 @@
 // Small helpers of the site; the pages read well without them.
 (() => {
-  // From a file, browsers let no page fetch another: search shows titles only.
-  if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined")
-    DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
   const above = () => {
     // The heading that a link has led to stands below the header, in the upper third.
     let last = "";
@@ -17,10 +14,22 @@
     const goal = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     for (let up = goal; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
   };
+  // An equation that is wider than its column is set smaller, down to what can still be read.
+  const LEAST = 0.7;
+  const fit = () => {
+    for (const box of document.querySelectorAll("div.math")) {
+      box.style.fontSize = "";
+      const part = (box.clientWidth - 1) / box.scrollWidth;
+      if (box.clientWidth && box.scrollWidth > box.clientWidth)
+        box.style.fontSize = `${100 * Math.max(LEAST, part)}%`;
+    }
+  };
   const BOXES = "div.math, span.math.wide, .output, .parts, .d2l-explorer, pre, .pst-scrollable-table-container";
   const reachable = () => {
     // What scrolls sideways must be reachable by keyboard.
-    const room = document.querySelector("main").clientWidth;
+    const room = document.querySelector("main")?.clientWidth;
+    if (!room) return; // on a phone, a resize comes before the page stands
+    fit();
     for (const math of document.querySelectorAll("span.math mjx-container"))
       math.parentElement.classList.toggle("wide", math.getBoundingClientRect().width > 0.8 * room);
     for (const box of document.querySelectorAll(BOXES)) {

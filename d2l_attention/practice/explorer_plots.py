@@ -1,0 +1,378 @@
+"""Plots of an explorer: marks that name the parts of a frame which they show.
+
+    explore(f, ..., draw=[Plot(Bars(hours, "weights"), drag="query", ylabel="weight")])
+
+The still picture is made here, and `explorer_plots.js` draws every other frame by the same
+formulas: a mark is one SVG path. Weighed before: D3 (its parts for axes and drag are 50 KB in
+every output), Observable Plot (200 KB with D3), Vega-Lite (800 KB). They measure, scale and lay
+out anew in the browser, which frames that Python has computed do not need.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from html import escape
+from urllib.parse import quote
+
+import numpy as np
+
+from d2l_attention.practice.arrays import as_array
+from d2l_attention.practice.drawing import place, ticks
+
+COLORS = {  # as in the diagrams of the book
+    "query": "#D55E00",
+    "key": "#CC79A7",
+    "value": "#009E73",
+    "weight": "#0072B2",
+    "plain": "currentColor",
+}
+WIDTH, LEFT, RIGHT, TOP = 460, 62, 450, 10
+LETTER = 8.5  # the width of most letters, on a phone too
+
+Parts = dict[str, np.ndarray | str]
+Numbers = str | float | Sequence  # the name of a part or of a slider, or numbers that stay
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is drawn: `x` and `y` are names of parts or sliders, or numbers that stay."""
+
+    x: Numbers | None = None
+    y: Numbers | None = None
+    _: KW_ONLY
+    color: str = ""  # a role: query, key, value, weight or plain
+    label: str = ""  # for the legend
+    unit = 0.0
+    size = None
+
+    def columns(self) -> dict[str, Numbers]:
+        named = {"x": self.x, "y": self.y, "size": self.size}
+        return {name: numbers for name, numbers in named.items() if numbers is not None}
+
+
+@dataclass(frozen=True)
+class Bars(Mark):
+    """Bars from 0 to `y` at `x`; `names` stand under them in place of numbers."""
+
+    _: KW_ONLY
+    color: str = "weight"
+    names: Sequence[str] = ()
+    unit: float = 13.0  # half of the width
+
+
+@dataclass(frozen=True)
+class Points(Mark):
+    """Dots; with `size` (from 0 to 1) their area follows it; `names` of dots that stay."""
+
+    _: KW_ONLY
+    color: str = "value"
+    size: Numbers | None = None
+    names: Sequence[str] = ()
+    unit: float = 4.0  # radius, or that of size 1
+
+
+@dataclass(frozen=True)
+class Curve(Mark):
+    """A line through the points, with gaps where a number is not finite."""
+
+    _: KW_ONLY
+    color: str = "value"
+
+
+@dataclass(frozen=True)
+class Line(Mark):
+    """A dashed line across the plot, at `x` or at `y`."""
+
+    _: KW_ONLY
+    color: str = "query"
+
+
+@dataclass(frozen=True)
+class Arrow(Mark):
+    """An arrow from the origin to (x, y)."""
+
+    _: KW_ONLY
+    color: str = "query"
+
+
+class Plot:
+    """Marks on shared axes.
+
+    Args:
+        marks: What is drawn, from back to front.
+        xlabel, ylabel: Axis labels.
+        xlim, ylim: Ranges of the axes; by default all that any frame shows.
+        drag: The slider that a horizontal drag sets, or two: horizontal and vertical.
+        height: In units of the picture, which is 460 wide.
+    """
+
+    def __init__(
+        self,
+        *marks: Mark,
+        xlabel: str = "",
+        ylabel: str = "",
+        xlim: tuple[float, float] | None = None,
+        ylim: tuple[float, float] | None = None,
+        drag: str | Sequence[str] = (),
+        height: int = 180,
+    ):
+        self.marks, self.labels, self.limits = marks, (xlabel, ylabel), {"x": xlim, "y": ylim}
+        self.drag = (drag,) if isinstance(drag, str) else tuple(drag)
+        self.height = height
+
+
+def named(plots: Sequence[Plot]) -> set[str]:
+    """Return the names that the marks of some plots mention."""
+    columns = [n for p in plots for mark in p.marks for n in mark.columns().values()]
+    return {n for n in columns if isinstance(n, str)}
+
+
+def check(plots: Sequence[Plot], parts: Parts, sliders: dict[str, list]) -> None:
+    """Raise ValueError where a plot cannot show a frame."""
+    for plot in plots:
+        for mark in plot.marks:
+            kind, sizes = type(mark).__name__, {}
+            if not mark.columns().keys() & {"x", "y"}:
+                raise ValueError(f"{kind}: give x or y")
+            if not isinstance(mark, Line) and None in (mark.x, mark.y):
+                raise ValueError(f"{kind}: give x and y")
+            if mark.color not in COLORS:
+                raise ValueError(f"{kind}: color must be one of {', '.join(COLORS)}")
+            for axis, numbers in mark.columns().items():
+                if isinstance(numbers, str) and numbers not in parts:
+                    raise ValueError(
+                        f"{kind}: the function returns no part {numbers!r}, only "
+                        f"{', '.join(map(repr, parts))}"
+                    )
+                if isinstance(numbers, str) and isinstance(parts[numbers], str):
+                    raise ValueError(f"{kind}: {axis} shows numbers, and {numbers!r} is words")
+                sizes[axis] = value_of(numbers, parts).size
+            if len({n for n in sizes.values() if n != 1}) > 1:
+                raise ValueError(f"{kind}: x, y and size must be of one length, got {sizes}")
+            names = getattr(mark, "names", ())
+            if names and len(names) != max(sizes.values()):
+                raise ValueError(f"{kind}: {max(sizes.values())} places and {len(names)} names")
+        if len(plot.drag) > 2:
+            raise ValueError(f"drag names one slider or two, got {len(plot.drag)}")
+        for name in plot.drag:
+            if not all(isinstance(v, (int, float)) for v in sliders.get(name, [None])):
+                raise ValueError(f"drag: {name!r} is no slider of numbers")
+    curves = {n for n, part in parts.items() if np.ndim(part) == 1 and not isinstance(part, str)}
+    if lost := curves - named(plots):
+        raise ValueError(f"no plot shows {', '.join(sorted(lost))}")
+
+
+def value_of(numbers: Numbers, parts: Parts) -> np.ndarray:
+    found = parts[numbers] if isinstance(numbers, str) else as_array(numbers)
+    return np.asarray(found, float).ravel()
+
+
+def limits_of(plot: Plot, axis: str, frames: list[Parts]) -> tuple[float, float]:
+    """Return what is given, or the range of all frames with 4 % to spare; bars begin at 0."""
+    if plot.limits[axis]:
+        return plot.limits[axis]
+    shown = (
+        [0.0]
+        if any(isinstance(m, Arrow) or (isinstance(m, Bars) and axis == "y") for m in plot.marks)
+        else []
+    )
+    for mark in plot.marks:
+        numbers = mark.columns().get(axis)
+        if isinstance(numbers, str):
+            shown += [v for parts in frames for v in value_of(numbers, parts)]
+        elif numbers is not None:
+            shown += list(value_of(numbers, {}))
+    shown = [v for v in shown if math.isfinite(v)] or [0.0, 1.0]
+    low, high = min(shown), max(shown)
+    spare = (high - low or 1.0) * 0.04
+    bars = axis == "y" and low == 0.0
+    return low if bars else low - spare, high + spare
+
+
+def outline(kind: str, columns: dict[str, list[float]], unit: float, box: list[float]) -> str:
+    """Return the SVG path of a mark from pixels x, y and sizes; the script does the same.
+
+    Args:
+        kind: The mark's name in small letters.
+        columns: "x", "y" in pixels, "size" as it is; of one length.
+        unit: Half of a bar's width, or a radius.
+        box: Left, right, bottom, top, and the pixels x and y of the origin.
+    """
+    left, right, bottom, top, zero_x, zero_y = box
+    xs, ys = columns.get("x", [math.nan]), columns.get("y", [math.nan])
+    sizes = columns.get("size", [1.0] * len(ys))
+    if kind == "line" and not math.isfinite((columns.get("x") or ys)[0]):
+        return ""
+    if kind == "line":
+        return f"M{xs[0]:.1f} {bottom}V{top}" if "x" in columns else f"M{left} {ys[0]:.1f}H{right}"
+    steps, pen = [], "M"
+    for x, y, size in zip(xs, ys, sizes, strict=True):
+        fine = math.isfinite(x + y + size) and size > 0
+        if fine and kind == "bars":
+            steps.append(f"M{x - unit:.1f} {zero_y:.1f}V{y:.1f}H{x + unit:.1f}V{zero_y:.1f}Z")
+        elif fine and kind == "points":
+            r = unit * math.sqrt(size)
+            around = f"a{r:.1f} {r:.1f} 0 1 0"
+            steps.append(f"M{x - r:.1f} {y:.1f}{around} {2 * r:.1f} 0{around} {-2 * r:.1f} 0Z")
+        elif fine and kind == "curve":
+            steps.append(f"{pen}{x:.1f} {y:.1f}")
+        elif fine and kind == "arrow":
+            steps.append(f"M{zero_x:.1f} {zero_y:.1f}L{x:.1f} {y:.1f}")
+            turn = math.atan2(y - zero_y, x - zero_x)
+            for side in (2.7, -2.7):
+                head = x + 9 * math.cos(turn + side), y + 9 * math.sin(turn + side)
+                steps.append(f"M{x:.1f} {y:.1f}L{head[0]:.1f} {head[1]:.1f}")
+        pen = "L" if fine else "M"
+    return "".join(steps)
+
+
+class Canvas:
+    """A plot with its ranges: what turns numbers of a frame into a path."""
+
+    def __init__(self, plot: Plot, frames: list[Parts]):
+        self.plot = plot
+        self.x, self.y = (limits_of(plot, axis, frames) for axis in "xy")
+        self.rows = self.names = []
+        bottom = plot.height - (38 if plot.labels[0] else 20)
+        self.edges = [LEFT, RIGHT, bottom, TOP]
+        for bars in plot.marks:
+            if isinstance(bars, Bars) and bars.names:
+                self.names = list(zip(value_of(bars.x, {}), map(str, bars.names), strict=True))
+        if self.crowded():  # every other name stands in a second row
+            self.rows = [0, 15]
+            self.edges[2] -= 15
+
+    def crowded(self) -> bool:
+        middles = [self.pixel("x", value) for value, _ in self.names]
+        halves = [len(name) * LETTER / 2 for _, name in self.names]
+        return any(
+            b - a < left + right
+            for a, b, left, right in zip(middles, middles[1:], halves, halves[1:], strict=False)
+        )
+
+    def pixel(self, axis: str, value: float) -> float:
+        (low, high), edges = getattr(self, axis), self.edges[:2] if axis == "x" else self.edges[2:]
+        return edges[0] + (value - low) / (high - low) * (edges[1] - edges[0])
+
+    def path(self, mark: Mark, parts: Parts) -> str:
+        columns = {name: value_of(n, parts) for name, n in mark.columns().items()}
+        length = max(map(len, columns.values()))
+        pixels = {
+            name: [float(v) if name == "size" else self.pixel(name, v) for v in values]
+            * (1 if len(values) == length else length)
+            for name, values in columns.items()
+        }
+        origin = [self.pixel("x", 0.0), min(self.pixel("y", 0.0), self.edges[2])]
+        kind = type(mark).__name__.lower()
+        return outline(kind, pixels, mark.unit, [*self.edges, *origin])
+
+
+def picture(
+    plot: Plot, frames: list[Parts], first: int, at: dict[str, str], sliders: dict, alt: str
+) -> str:
+    """Return a plot as an `<img>` that holds an SVG, which the script of the explorer moves.
+
+    Args:
+        plot: Marks that `check` let through.
+        frames: All frames, for the ranges of the axes.
+        first: The frame of the still picture.
+        at: Part -> "@from:count", its place among the numbers of a frame.
+        sliders: Name -> values, in the order of the page.
+        alt: What the picture shows.
+    """
+    canvas = Canvas(plot, frames)
+    scale = " ".join(f"{v:g}" for v in (*canvas.x, *canvas.y, *canvas.edges))
+    drag = ";".join(
+        f"{list(sliders).index(name)}:{' '.join(f'{v:g}' for v in sliders[name])}"
+        for name in plot.drag
+    )
+    svg = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {plot.height}" class="plot" '
+        f'width="{WIDTH}" height="{plot.height}" color="#767676" font-size="13" '
+        f'font-family="system-ui,sans-serif" role="img" aria-label="{escape(alt)}" '
+        f'data-scale="{scale}"' + (f' data-drag="{drag}">' if drag else ">"),
+        *axes(canvas),
+    ]
+    for mark in plot.marks:
+        kind, color = type(mark).__name__.lower(), COLORS[mark.color]
+        moves = ""
+        if named([Plot(mark)]):
+            moves = f' class="{kind}"' + "".join(
+                f' data-{name}="{at[n] if isinstance(n, str) else fixed(n)}"'
+                for name, n in (mark.columns() | {"unit": mark.unit}).items()
+            )
+        d = canvas.path(mark, frames[first])
+        svg.append(f'<path d="{d}"{moves} {paint(kind, color)}/>')
+    text = "".join([*svg, "</svg>"]).replace('"', "'")
+    source = quote(text, safe=" =:/(),.'+-;@")
+    return (
+        f'<img class="plot" width="{WIDTH}" height="{plot.height}" alt="{escape(alt)}" '
+        f'src="data:image/svg+xml,{source}">'
+    )
+
+
+def fixed(numbers: Numbers) -> str:
+    return " ".join(f"{v:.5g}" for v in value_of(numbers, {}))
+
+
+def paint(kind: str, color: str) -> str:
+    if kind in ("bars", "points"):
+        return f'fill="{color}" fill-opacity=".8"'
+    dashes = ' stroke-dasharray="5 4"' if kind == "line" else ""
+    return f'fill="none" stroke="{color}" stroke-width="{1.6 if dashes else 2.4}"{dashes}'
+
+
+def axes(canvas: Canvas) -> list[str]:
+    """Return grid lines, ticks and labels."""
+    plot, svg, bottom = canvas.plot, [], canvas.edges[2]
+    marks = canvas.names or [(v, f"{v:g}") for v in ticks(*canvas.x, 6)]
+    rows = canvas.rows or [0]
+    for i, (value, text) in enumerate(marks):
+        x, row = place(value, canvas.x, (LEFT, RIGHT)), rows[i % len(rows)]
+        svg.append(
+            f'<path d="M{x} {TOP}V{bottom + row}" stroke="currentColor" opacity=".15"/>'
+            + words(text, f'x="{x}" y="{bottom + 16 + row}" text-anchor="middle"')
+        )
+    for value in ticks(*canvas.y):
+        y = place(value, canvas.y, (bottom, TOP))
+        svg.append(
+            f'<path d="M{LEFT} {y}H{RIGHT}" stroke="currentColor" opacity=".15"/>'
+            + words(f"{value:g}", f'x="{LEFT - 6}" y="{y}" dy=".35em" text-anchor="end"')
+        )
+    for points in plot.marks:
+        if isinstance(points, Points) and points.names:
+            places = (value_of(points.x, {}), value_of(points.y, {}), points.names)
+            for x, y, name in zip(*places, strict=True):
+                at = f'x="{canvas.pixel("x", x):.1f}" y="{canvas.pixel("y", y) - 14:.1f}"'
+                svg.append(words(str(name), f'{at} text-anchor="middle"'))
+    middle = f'x="{(LEFT + RIGHT) / 2:g}" y="{plot.height - 5}"'
+    turned = f'transform="translate(14 {(TOP + bottom) / 2:g})rotate(-90)"'
+    for label, where in zip(plot.labels, (middle, turned), strict=True):
+        if label:
+            svg.append(words(label, f'{where} text-anchor="middle"'))
+    return svg
+
+
+def words(text: str, where: str) -> str:
+    return f'<text {where} fill="currentColor">{escape(text)}</text>'
+
+
+def legend(plot: Plot) -> str:
+    """Return a list of what the marks with a label are."""
+    samples = {
+        "curve": "M0 5H26",
+        "line": "M0 5H26",
+        "arrow": "M0 5H26M20 1L26 5L20 9",
+        "bars": "M9 10V0H17V10Z",
+        "points": "M8 5a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z",
+    }
+    items = []
+    for mark in plot.marks:
+        kind = type(mark).__name__.lower()
+        if mark.label:
+            items.append(
+                f'<li><svg viewBox="0 0 26 10" width="26" height="10" aria-hidden="true">'
+                f'<path d="{samples[kind]}" {paint(kind, COLORS[mark.color])}/></svg>'
+                f"{escape(mark.label)}</li>"
+            )
+    return f"<ul>{''.join(items)}</ul>" if items else ""

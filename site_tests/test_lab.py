@@ -1,0 +1,79 @@
+"""`make lab`: JupyterLab asks nothing, changes nothing and opens where the reader left off."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+from conftest import ROOT
+from test_explorers_in_jupyterlab import OPTIONS, wait_for
+
+OPENED = "() => window.jupyterapp?.shell.currentWidget?.context?.path"
+NEWS_AFTER = 3_000  # milliseconds; without our settings the question is there after one second
+
+
+@contextmanager
+def lab(folder):
+    """Start `make lab` with copies in `folder`; yield its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--no-browser", "--allow-root", f"--port={port}", *OPTIONS]
+    command = ["make", "--old-file=setup", "lab", f"RUN={sys.executable} -m"]
+    command += [f"COPIES={folder / 'my copies'}", f"ARGS={' '.join(options)}"]
+    own = {f"JUPYTER_{name}_DIR": str(folder / name) for name in ("DATA", "CONFIG", "RUNTIME")}
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=os.environ | own | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        wait_for(f"http://127.0.0.1:{port}")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:  # a kernel that is just starting can hold it up
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@contextmanager
+def opened(browser, address):
+    page = browser.new_page()
+    page.goto(address)
+    page.wait_for_function(OPENED, timeout=60_000)
+    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for(
+        state="attached", timeout=60_000
+    )
+    yield page
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("reader")
+
+
+def test_make_lab_asks_nothing_and_goes_on_where_the_reader_left_off(browser, folder):
+    with lab(folder) as address, opened(browser, address) as page:
+        assert page.evaluate(OPENED) == "00_start_here.ipynb"
+        page.wait_for_timeout(NEWS_AFTER)
+        asked = page.locator(".jp-Dialog, .Toastify__toast").all_inner_texts()
+        assert not asked
+        model = "jupyterapp.shell.currentWidget.context.model"
+        assert not page.evaluate(f"{model}.dirty"), "a chapter that was only opened looks changed"
+        chapter = "04_masked_softmax.ipynb"
+        page.evaluate(f"jupyterapp.commands.execute('docmanager:open', {{path: '{chapter}'}})")
+        with page.expect_response(lambda r: "/api/workspaces" in r.url, timeout=30_000):
+            page.wait_for_function(f"({OPENED})() === '{chapter}'")
+        page.wait_for_timeout(2_000)  # JupyterLab writes down what is open a little later
+    with lab(folder) as address, opened(browser, address) as page:
+        page.wait_for_function(f"({OPENED})() === '{chapter}'", timeout=30_000)
