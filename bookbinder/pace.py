@@ -1,8 +1,8 @@
 """How long a chapter takes to read and to practise, by one rule, and the path of two hours.
 
-Reading: 150 words of prose or 6 lines of code a minute. Exercises: reading the task and its
-solution, and for the first try a minute for every two lines of the solution's code and every 50
-words of a solution on paper.
+Reading: 150 words of prose or 6 lines of code a minute; code that only draws, and that of
+explorers, is not counted. Exercises: reading the task and its solution, and for the first try a
+minute for every two lines of the solution's code and every 50 words of a solution on paper.
 """
 
 import re
@@ -79,7 +79,7 @@ def count(section: Section, cell: NotebookNode, source: str) -> None:
         section.words += words_in(source) - words_in(folded)
     elif "solution" in tags_of(cell):
         section.solution_lines += lines_in(cell.source)
-    else:
+    elif not ("drawing" in tags_of(cell) or "explore(" in cell.source):
         section.code_lines += lines_in(cell.source)
 
 

@@ -30,6 +30,14 @@ FIRST = f"""\
 {"x = 1" + chr(10) + "y = 2"}
 ```
 
+```python tags=["drawing"]
+{"plot()" + chr(10) * 2}
+```
+
+```python
+explore(f)
+```
+
 ## Exercises
 
 ### Exercise 1.1
