@@ -80,22 +80,15 @@ def run_to_the_end(client: NotebookClient) -> None:
     into an AssertionError.
     """
     environment = os.environ | kernel_environment()
-    interrupted = False
-    try:
-        with asyncio.Runner() as runner, ThreadPoolExecutor(max_workers=1) as pool:
-            loop = runner.get_loop()
-            running = pool.submit(runner.run, client.async_execute(env=environment))
-            try:
-                running.result()
-            except KeyboardInterrupt:  # cancelled, nbclient stops its kernel; the pool waits
-                interrupted = True
-                for task in asyncio.all_tasks(loop):
-                    loop.call_soon_threadsafe(task.cancel)
-                raise
-    except Exception:
-        if interrupted:  # what goes wrong while a kernel is stopped is no news
-            raise KeyboardInterrupt from None
-        raise
+    with asyncio.Runner() as runner, ThreadPoolExecutor(max_workers=1) as pool:
+        loop = runner.get_loop()
+        running = pool.submit(runner.run, client.async_execute(env=environment))
+        try:
+            running.result()
+        except KeyboardInterrupt:  # cancelled, nbclient stops its kernel; the pool waits for that
+            for task in asyncio.all_tasks(loop):
+                loop.call_soon_threadsafe(task.cancel)
+            raise
 
 
 def cell_message(chapter: Chapter, notebook: NotebookNode, index: int, reason: str) -> str:

@@ -193,6 +193,8 @@ def test_ctrl_c_stops_with_one_line_and_leaves_whole_files(bound):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Whatever starts the tests in the background makes them deaf to Ctrl-C, and so this.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     marker = bound / "notebooks/pytorch/busy"
     while not marker.exists():

@@ -1,16 +1,12 @@
 """Execution: cells that fail, hang or kill their kernel, and outputs that a book must not have."""
 
-import _thread
-import asyncio
-import threading
-
 import nbformat
 import pytest
 from conftest import write_files
 
 from bookbinder.chapters import read_chapter
 from bookbinder.errors import BookError
-from bookbinder.execution import execute, output_problems, run_to_the_end
+from bookbinder.execution import execute, output_problems
 
 
 def run(folder, *cells, seconds=20):
@@ -107,17 +103,3 @@ def test_good_stored_outputs_have_no_problems():
     picture = {"image/svg+xml": "<svg/>"}
     raising = code(2, error="ValueError", tags=["raises-exception"])
     assert output_problems(stored(code(1, data=picture, alt="A curve"), raising)) == []
-
-
-def test_ctrl_c_is_ctrl_c_even_where_stopping_the_kernel_goes_wrong(monkeypatch):
-    class Client:
-        async def async_execute(self, env):
-            await asyncio.sleep(1)
-
-    def broken(loop):
-        raise RuntimeError("Set changed size during iteration")
-
-    monkeypatch.setattr(asyncio, "all_tasks", broken)
-    threading.Timer(0.3, _thread.interrupt_main).start()
-    with pytest.raises(KeyboardInterrupt):
-        run_to_the_end(Client())
