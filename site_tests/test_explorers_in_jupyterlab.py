@@ -70,7 +70,7 @@ def write_notebooks(folder):
 
 
 def wait_for(address):
-    for _ in range(60):
+    for _ in range(240):  # on a busy machine it takes a minute
         try:
             urllib.request.urlopen(f"{address}/api", timeout=5).close()
         except OSError:

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import bs4
 
-NOT_TEXT = "script, style, .headerlink, svg, .d2l-explorer, summary p.expanded"
+NOT_TEXT = (  # pictures and outputs; solutions, which a search must not give away
+    "script, style, .headerlink, svg, .cell_output, .tag_solution, #exercises details, "
+    ".highlight .c1, .highlight .sd, .highlight .p, .highlight .o"  # no words of code
+)
 TEX_MARKS = re.compile(r"\\[()\[\]]|\\tag\{[^}]*\}")
 NOT_SEARCHED = ("genindex.html", "search.html", "index.html")
 

@@ -24,7 +24,7 @@
         box.style.fontSize = `${100 * Math.max(LEAST, part)}%`;
     }
   };
-  const BOXES = "div.math, span.math.wide, mjx-container[display], .output, .parts, .d2l-explorer, pre, .pst-scrollable-table-container";
+  const BOXES = "div.math, span.math.wide, mjx-container[display], .output, .cell_output, .parts, .d2l-explorer, pre, .pst-scrollable-table-container";
   const reachable = () => {
     // What scrolls sideways must be reachable by keyboard.
     const room = document.querySelector("main")?.clientWidth;
