@@ -11,17 +11,22 @@ from bookbinder.prose import LINK
 FOLDER = "figures"
 
 
-def diagrams_shown(chapters: list[Chapter]) -> list[str]:
-    """Return the diagrams that the prose of chapters shows: "figures/idea.svg"."""
+def pictures_shown(chapters: list[Chapter]) -> list[str]:
+    """Return the files that the prose of chapters shows, from the folder of the notebooks."""
     found = {
         target
         for chapter in chapters
         for cell in chapter.notebook.cells
         if cell.cell_type == "markdown"
         for picture, _, target in LINK.findall(cell.source)
-        if picture and re.match(rf"{FOLDER}/[\w-]+\.svg$", target)
+        if picture and not re.match(r"\w+:", target)
     }
     return sorted(found)
+
+
+def diagrams_shown(chapters: list[Chapter]) -> list[str]:
+    """Return those of the pictures that are diagrams: "figures/idea.svg"."""
+    return [name for name in pictures_shown(chapters) if name.startswith(f"{FOLDER}/")]
 
 
 def bring_diagrams(source: Path, chapters: list[Chapter], folder: Path) -> None:

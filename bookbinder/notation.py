@@ -12,7 +12,7 @@ from bookbinder.prose import Page
 
 FILE = "notation.toml"
 HEADING = "## Notation"  # above the table
-KEYS = {"symbol": str, "meaning": str, "shape": str, "code": str}
+KEYS = ("symbol", "meaning", "shape", "code")
 MATH = re.compile(r"\$\$(.*?)\$\$|(?<![\\$])\$([^$\n]+)\$", re.DOTALL)
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 # What holds words or names and no letters of the book.

@@ -163,7 +163,6 @@ def test_letters_are_found_in_equations(text, letters):
 
 
 def problems_of(book, text):
-    chapter = dataclasses.replace(read(book)[1])
     path = book.chapter_file("02_second")
     path.write_text(f"# 2. Second\n\n{text}\n")
     chapter = read_chapter(path, "book/02_second.md", "pytorch")

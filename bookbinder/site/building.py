@@ -14,12 +14,13 @@ from pathlib import Path
 from bookbinder.binding import notebook_path
 from bookbinder.chapters import Chapter
 from bookbinder.description import Book, Edition
+from bookbinder.diagrams import pictures_shown
 from bookbinder.errors import BookError
 from bookbinder.notebook_files import write_whole
 from bookbinder.site.finishing import finish
 from bookbinder.site.pages import source_line
 from bookbinder.site.settings import folder_of
-from bookbinder.site.sources import edition_sources, pictures
+from bookbinder.site.sources import edition_sources
 
 MATHJAX = "sphinx-mathjax-offline"
 MATHJAX_PARTS = (
@@ -82,10 +83,10 @@ def write_sources(
     wanted = {source / name for name in files}
     for name, text in files.items():
         write_whole(source / name, text)
-    for picture in pictures(edition, chapters):
-        copy = source / picture.relative_to(edition.notebooks)
+    for name in pictures_shown(chapters):
+        copy = source / name
         copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(picture, copy)
+        shutil.copyfile(edition.notebooks / name, copy)
         wanted.add(copy)
     for path in source.rglob("*"):
         if path.is_file() and path not in wanted:

@@ -1,8 +1,6 @@
 """Compose everything that Sphinx reads for one edition, as texts; nothing is written here."""
 
 import difflib
-import re
-from pathlib import Path
 
 from bookbinder.bind_facts import read_facts
 from bookbinder.binding import notebook_path, read_edition_chapters, read_or_empty, stale_files
@@ -11,7 +9,7 @@ from bookbinder.description import Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.filled_in import path_sections, path_table
 from bookbinder.notebook_files import as_text, read_notebook
-from bookbinder.prose import LINK, Page, link_problems
+from bookbinder.prose import Page, link_problems
 from bookbinder.site.bibliography import references_page
 from bookbinder.site.front import facts_page, home_page, lead_of
 from bookbinder.site.functions import functions_page
@@ -52,19 +50,6 @@ def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[
     settings = sphinx_settings(book, edition, equations(chapters), anchors(book, edition, pages))
     files["conf.py"] = as_conf(settings)
     return files, chapters
-
-
-def pictures(edition: Edition, chapters: list[Chapter]) -> list[Path]:
-    """Return the pictures that the prose of the chapters shows, from the notebooks' folder."""
-    found = {
-        target
-        for chapter in chapters
-        for cell in chapter.notebook.cells
-        if cell.cell_type == "markdown"
-        for picture, _, target in LINK.findall(cell.source)
-        if picture and not re.match(r"\w+:", target)
-    }
-    return sorted(edition.notebooks / target for target in found)
 
 
 def pinned(constraints: str) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """What the pages need beyond Sphinx: numbered equations, boxes, index terms, header tools."""
 
-import re
 from collections.abc import Iterator
 
 from docutils import nodes
@@ -10,9 +9,9 @@ from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from bookbinder.prose import EQUATION, TAG
+from bookbinder.terms import TERM
 
 BOXES = {"The question.": "question", "Note.": "note"}
-TERM = re.compile(r"[a-z][\w-]*(?: [\w-]+){0,3}")
 UNTOUCHED = (nodes.literal, nodes.literal_block, nodes.reference, nodes.math, nodes.math_block)
 
 

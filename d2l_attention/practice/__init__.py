@@ -29,7 +29,7 @@ an array that is too large.
 
 from d2l_attention.practice.audit import audit
 from d2l_attention.practice.checking import Result, check
-from d2l_attention.practice.exercises import Exercise, Mistake
+from d2l_attention.practice.exercises import Exercise
 from d2l_attention.practice.explorer import Explorer, explore
 from d2l_attention.practice.explorer_plots import Arrow, Bars, Curve, Line, Plot, Points
 
@@ -40,7 +40,6 @@ __all__ = [
     "Exercise",
     "Explorer",
     "Line",
-    "Mistake",
     "Plot",
     "Points",
     "Result",
