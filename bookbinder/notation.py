@@ -29,7 +29,7 @@ GREEK = re.compile(
 )
 COMMAND = re.compile(r"\\[A-Za-z]+|\\.")
 INDEX = re.compile(r"[_^]\s*(?:\{((?:[^{}]|\{[^{}]*\})*)\}|(\\?[A-Za-z]+|.))")
-CONSTANTS = {"double R", "double E", "R", "T"}  # real numbers, expectation, transpose
+CONSTANTS = {"double R", "double E"}  # real numbers, expectation
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def letters_in(text: str) -> set[str]:
 
 
 def letters_of(equation: str) -> Iterable[str]:
-    """Yield the letters of one equation; an index counts where it is one letter that varies."""
+    """Yield the letters of one equation; an index of a single letter is left out."""
     bare = NO_LETTERS.sub(" ", equation)
     for index in INDEX.finditer(bare):
         inner = index[1] if index[1] is not None else index[2]
@@ -154,6 +154,8 @@ def passages(page: Page) -> Iterator[tuple[str, str]]:
 def letter_problems(letters: list[Letter], pages: list[Page]) -> list[str]:
     """Name letters that a chapter uses undeclared, and those declared for it that it lacks."""
     found = two_meanings(letters)
+    known = {None, *(page.number for page in pages)}
+    found += [f"{FILE}: no chapter {x.chapter}" for x in letters if x.chapter not in known]
     for page in pages:
         allowed = {None, page.number}
         declared = {x for letter in letters if letter.chapter in allowed for x in letter.letters}

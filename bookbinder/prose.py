@@ -85,6 +85,11 @@ class Page:
         headings = [line.text.lstrip("#") for line in self.lines() if line.text.startswith("#")]
         return [jupyter_anchor(heading) for heading in headings]
 
+    def minutes(self) -> tuple[int, int]:
+        """Return the minutes that the opening states, to read and for the exercises."""
+        stated = MINUTES.search(self.text)
+        return (int(stated[1]), int(stated[2] or 0)) if stated else (0, 0)
+
     def equations(self) -> list[str]:
         return TAG.findall(self.text)
 

@@ -13,7 +13,6 @@ from this_book import BOOK, pages
 from bookbinder.binding import notebook_path, stale_files
 from bookbinder.chapters import tags_of
 from bookbinder.execution import cell_message, output_problems
-from bookbinder.pace import minutes
 from bookbinder.prose import problems
 from bookbinder.saved_cells import saved_in
 from bookbinder.worksheets import students
@@ -147,7 +146,7 @@ def test_the_readme_lists_every_chapter_with_its_title_and_minutes():
         (
             page.text.splitlines()[0].lstrip("# "),
             BOOK.named(notebook_path(edition, page.name)),
-            *(str(part or "") for part in minutes(page.chapter)),
+            *(str(part or "") for part in page.minutes()),
         )
         for page in pages(edition)
     ]

@@ -178,6 +178,12 @@ def test_a_letter_is_declared_and_used(book):
     assert unused == "notation.toml: chapter 2 does not use $r$"
 
 
+def test_a_letter_of_a_chapter_that_does_not_exist_is_named(book):
+    path = book.source / "notation.toml"
+    path.write_text(LETTERS.replace("chapter = 2", "chapter = 3"))
+    assert problems_of(book, "Take $m$.") == ["notation.toml: no chapter 3"]
+
+
 def test_a_common_letter_has_no_second_meaning(book):
     path = book.source / "notation.toml"
     path.write_text(LETTERS.replace("'$r$'", "'$m$'"))

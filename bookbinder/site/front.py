@@ -5,7 +5,6 @@ import re
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter
-from bookbinder.pace import minutes
 from bookbinder.prose import Page
 from bookbinder.site.pages import title_of
 
@@ -53,12 +52,13 @@ def home_page(
         "| Chapter | The question | Reading | Exercises |",
         "|---|---|---:|---:|",
     ]
+    total = [0, 0]
     for chapter in chapters:
         link = f"[{title_of(chapter)}]({chapter.name}.ipynb)"
-        read, practised = minutes(chapter)
+        read, practised = Page(chapter, chapter.notebook).minutes()
+        total = [total[0] + read, total[1] + practised]
         lines.append(f"| {link} | {question(chapter)} | {read} | {practised or ''} |")
-    read, practised = (sum(parts) for parts in zip(*map(minutes, chapters), strict=True))
-    lines += [f"| | **The whole book** | **{read}** | **{practised}** |", "", RUN, ""]
+    lines += [f"| | **The whole book** | **{total[0]}** | **{total[1]}** |", "", RUN, ""]
     return "\n".join([*lines, *contents(title, chapters, more)]) + "\n"
 
 
