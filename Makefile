@@ -1,41 +1,58 @@
 # Every command of the book; `make` alone lists them.
 
-PYTHON  ?= python3
-DEVICE  ?= cpu
-COPIES  ?= my-notebooks
-VENV    ?= .venv
+PYTHON    ?= python3
+DEVICE    ?= cpu
+FRAMEWORK ?= pytorch
+COPIES    ?= my-notebooks$(if $(filter-out pytorch,$(FRAMEWORK)),-$(FRAMEWORK))
+VENV      ?= .venv
+KNOWN     := $(shell sed -n 's/^\[frameworks\.\([a-z0-9]*\)\].*/\1/p' book.toml)
+$(if $(filter $(FRAMEWORK),$(KNOWN)),,$(error no framework '$(FRAMEWORK)' in book.toml; known: $(KNOWN)))
+READY    = $(VENV)/ready-$(FRAMEWORK)
+EDITION  = --framework $(FRAMEWORK)
 LEFT_OFF = .left-off  # where JupyterLab keeps which pages were open
 RUN      = "$(CURDIR)/$(VENV)/bin/python" -m
 PYTEST   = $(RUN) pytest
 NBVAL    = --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg
 # Two processes with one thread each: a notebook's cells, and a file's tests, stay in one of them.
 AT_ONCE  = --numprocesses 2 --dist loadfile --no-loadscope-reorder
+# These tests measure time, build the site again or start JupyterLab: nothing runs beside them.
+ALONE    = $(addprefix site_tests/test_,budgets.py explorers_in_jupyterlab.py lab.py printing.py)
+# What imports a framework is tested with it; all else is tested once, with the first one.
+TESTED_pytorch = tests --ignore tests/jax --ignore tests/test_site.py
+TESTED = $(or $(TESTED_$(FRAMEWORK)),tests/$(FRAMEWORK) tests/test_exercises.py tests/test_book.py)
 # With other versions, outputs differ a little and packages warn of each other: errors count.
-ERRORS_ONLY = notebooks tests --nbval-lax $(NBVAL) $(AT_ONCE) -W default
+ERRORS_ONLY = notebooks/$(FRAMEWORK) $(TESTED) --nbval-lax $(NBVAL) $(AT_ONCE) -W default
 export D2L_DEVICE = $(DEVICE)
+export D2L_FRAMEWORK = $(FRAMEWORK)
+# Empty on other devices: JAX takes what it finds.
+export JAX_PLATFORMS = $(filter cpu,$(DEVICE))
 
 help:         ## list the commands
 	@sed -n "s/^\([a-z-]*\):[^#]*## /  \1\t/p" Makefile
 
-lab: setup    ## open the book in JupyterLab, in copies that are yours to change
-	@$(RUN) bookbinder copies "$(COPIES)"
+lab: setup    ## open the book in JupyterLab, in copies that are yours to change; FRAMEWORK=jax, its edition in JAX
+	@$(RUN) bookbinder copies $(EDITION) "$(COPIES)"
 	cd "$(COPIES)" && first=$$([ -d $(LEFT_OFF) ] || echo --LabApp.default_url=/lab/tree/00_start_here.ipynb) && \
 	JUPYTER_CONFIG_PATH="$(CURDIR)/bookbinder/lab:$$JUPYTER_CONFIG_PATH" \
-	exec $(RUN) jupyterlab $$first --LabApp.workspaces_dir=$(LEFT_OFF) $(ARGS)
+	exec $(RUN) jupyterlab $$first --LabApp.workspaces_dir=$(LEFT_OFF) \
+	--LabApp.extra_labextensions_path="$(CURDIR)/_build/lab" $(ARGS)
+
+fresh: setup  ## bring back a chapter as the book has it, CHAPTER=04_masked_softmax; your copy is kept beside it
+	@$(RUN) bookbinder fresh $(EDITION) "$(COPIES)" $(CHAPTER)
 
 test: setup   ## check everything but the site, which test-site does; with DEVICE=cuda, run the notebooks on the GPU
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
-	OMP_NUM_THREADS=1 $(PYTEST) notebooks tests --ignore tests/test_site.py --nbval $(NBVAL) $(AT_ONCE)
+	OMP_NUM_THREADS=1 $(PYTEST) notebooks/$(FRAMEWORK) $(TESTED) --nbval $(NBVAL) $(AT_ONCE)
 
 test-cpus: setup  ## run the notebooks as other CPUs compute them; CPUS="plainest", one of tests/cpus.py
 	@PYTEST_ADDOPTS="$(NBVAL) $(AT_ONCE)" $(RUN) tests.cpus $(CPUS)
 
-notebooks: setup  ## bind and execute the book again: notebooks/ and d2l_attention/
-	@$(RUN) bookbinder bind $(CHAPTERS)
+notebooks: setup  ## bind and execute the book again: notebooks/ and d2l_attention/, of the FRAMEWORK
+	@$(RUN) bookbinder bind $(EDITION) $(CHAPTERS)
 
 worksheets: setup ## bind the students' edition, without solutions; ARGS=--solutions-only, the teachers'
-	@$(RUN) bookbinder worksheets $(ARGS)
+	@$(RUN) bookbinder worksheets $(EDITION) $(ARGS)
 
 site: $(VENV)/site-ready  ## build the book as a site in _build/site/, from the executed notebooks
 	@$(RUN) bookbinder site
@@ -45,19 +62,20 @@ site-open: $(VENV)/site-ready  ## show the site in a browser
 
 test-site: site  ## build the site and look at every page of it in Chromium
 	$(PYTEST) tests/test_site.py
-	$(PYTEST) site_tests
+	$(PYTEST) $(ALONE)
+	$(PYTEST) site_tests $(ALONE:%=--ignore %) --numprocesses 2 --dist loadgroup
 
-pdf: site      ## print the whole book as one PDF in _build/, with Chromium
-	@$(RUN) bookbinder pdf
+pdf: site      ## print the whole book as one PDF in _build/, with Chromium; ARGS=--no-exercises, a shorter one
+	@$(RUN) bookbinder pdf $(EDITION) $(ARGS)
 
-setup: $(VENV)/ready  ## set up .venv with the pinned packages
+setup: $(READY)  ## set up .venv with the pinned packages
 
-$(VENV)/ready: pyproject.toml constraints.txt
+$(VENV)/ready-%: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test]"
+	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,$*]"
 	$(RUN) pip install --quiet --constraint constraints.txt --no-deps d2l  # what the book is compared with
-	@touch $(VENV)/ready
+	@touch $@
 
 benchmark: setup  ## measure speed and memory beside other implementations
 	$(RUN) benchmarks
@@ -66,24 +84,25 @@ mutants: setup  ## plant faults in d2l_attention/ and in the solutions; see whet
 	$(RUN) tests.mutants.solutions
 	$(RUN) tests.mutants $(ARGS)
 
-$(VENV)/site-ready: $(VENV)/ready
+$(VENV)/site-ready: $(VENV)/ready-pytorch
 	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,site]"
 	@touch $(VENV)/site-ready
 
 test-oldest:  ## run notebooks and unit tests for errors only, with the oldest packages allowed
 	$(PYTHON) -m venv --clear .venv-oldest
 	$(PYTHON) -m tests.oldest > .venv-oldest/versions.txt
-	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/versions.txt --editable ".[test]"
+	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/versions.txt --editable ".[test,$(FRAMEWORK)]"
 	.venv-oldest/bin/python -m pip install --quiet --no-deps d2l==1.0.3
 	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest $(ERRORS_ONLY)
 
 test-newest:  ## run notebooks and unit tests for errors only, with the newest packages (PYTHON=python3.14)
 	$(PYTHON) -m venv --clear .venv-newest
-	.venv-newest/bin/python -m pip install --quiet --editable ".[test]"
+	.venv-newest/bin/python -m pip install --quiet --editable ".[test,$(FRAMEWORK)]"
 	.venv-newest/bin/python -m pip install --quiet --no-deps d2l==1.0.3
 	OMP_NUM_THREADS=1 .venv-newest/bin/python -m pytest $(ERRORS_ONLY)
 
 clean:        ## remove what make set up; your copies of the notebooks stay
 	rm -rf .venv .venv-oldest .venv-newest _build
 
-.PHONY: help lab test test-cpus notebooks worksheets site site-open test-site pdf setup benchmark mutants test-oldest test-newest clean
+.SECONDARY:  # keep the marks of what is set up
+.PHONY: help lab fresh test test-cpus notebooks worksheets site site-open test-site pdf setup benchmark mutants test-oldest test-newest clean

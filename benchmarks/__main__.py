@@ -1,10 +1,12 @@
-"""Measures attention side by side with d2l and PyTorch; writes benchmarks/RESULTS.md.
+"""Measures attention side by side with d2l and the framework's own; writes benchmarks/RESULTS*.md.
 
+D2L_FRAMEWORK says in which framework; benchmarks/pytorch.py and benchmarks/jax.py have the cases.
 On a CPU everything is measured twice, in processes of their own: as the memory allocator comes,
 and "warm", where it keeps freed memory, so that a call does not pay for new pages. Ratios of the
 two differ by more than most code does.
 """
 
+import importlib
 import json
 import os
 import platform
@@ -14,84 +16,71 @@ from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 
-import torch
-
-from benchmarks.cases import cases
-from benchmarks.measure import copy_bandwidth, measure
-from d2l_attention.torch import try_gpu
-
-RESULTS = Path(__file__).with_name("RESULTS.md")
+FRAMEWORK = os.environ.get("D2L_FRAMEWORK") or "pytorch"
+RESULTS = {"pytorch": "RESULTS.md"}.get(FRAMEWORK, f"RESULTS-{FRAMEWORK}.md")
+COMMAND = "make benchmark" + ("" if FRAMEWORK == "pytorch" else f" FRAMEWORK={FRAMEWORK}")
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "NPROC": "1"}  # JAX asks for the second
 WARM = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "64000000000"}
-HEAD = ("case", "pass", "implementation", "x d2l", "x d2l, allocator as it comes", "ms", "spread",
-        "peak MiB", "share of copy speed")  # fmt: skip
+HEAD = ("case", "pass", "implementation", "x d2l", "x d2l, allocator as it comes", "ms", "spread")
 
 
 def main() -> None:
-    if sys.argv[1:] == ["--rows"]:
-        print(json.dumps(rows(try_gpu())))
+    if sys.argv[1:] == ["--measure"]:
+        print(json.dumps(measured()))
         return
-    device = try_gpu()
-    warm = rows_of_a_process(WARM)
-    default = rows_of_a_process({}) if device.type == "cpu" else [{}] * len(warm)
-    text = report(device, warm, default)
+    warm = measured_in_a_process(WARM)
+    default = {} if warm["gpu"] else measured_in_a_process({})
+    text = report(warm, default)
     print(text)
-    RESULTS.write_text(text, encoding="utf-8")
+    Path(__file__).with_name(RESULTS).write_text(text, encoding="utf-8")
 
 
-def rows_of_a_process(environment: dict[str, str]) -> list[dict]:
-    command = [sys.executable, "-m", "benchmarks", "--rows"]
+def measured_in_a_process(environment: dict[str, str]) -> dict:
     done = subprocess.run(
-        command, env=os.environ | environment, check=True, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "benchmarks", "--measure"],
+        env=os.environ | ONE_THREAD | environment,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     return json.loads(done.stdout)
 
 
-def rows(device: torch.device) -> list[dict]:
-    """Measure every case, forward, and forward with backward."""
-    torch.set_num_threads(1)
-    speed, result = copy_bandwidth(device), []
-    for dtype in (torch.float32,) if device.type == "cpu" else (torch.float32, torch.bfloat16):
-        for case in cases(device, dtype):
-            print(case.title, file=sys.stderr)
-            passes = {"forward": case.forward(), "and backward": case.forward_and_backward()}
-            for name, functions in passes.items():
-                for function, measured in measure(functions, device).items():
-                    share = case.bytes_moved / (measured.milliseconds / 1000) / speed
-                    title = case.title if dtype == torch.float32 else f"{case.title}, bfloat16"
-                    result.append(
-                        {"case": title, "pass": name, "function": function, **asdict(measured)}
-                        | {"share": share if name == "forward" else 0}
-                    )
-    return result
+def measured() -> dict:
+    """Measure all cases of the framework here, in this process."""
+    side, rows = importlib.import_module(f"benchmarks.{FRAMEWORK}"), []
+    for row in side.rows():
+        print(*row["titles"], sep=": ", file=sys.stderr)
+        rows.append(row | {"measured": asdict(row["measured"])})
+    return {"gpu": side.gpu_name(), "packages": side.PACKAGES, "rows": rows}
 
 
-def report(device: torch.device, warm: list[dict], default: list[dict]) -> str:
+def report(warm: dict, default: dict) -> str:
+    head = [*HEAD, *warm["rows"][0]["more"]]
+    versions = [f"{name} {metadata.version(name)}" for name in warm["packages"]]
+    machine = warm["gpu"] or f"{cpu_name()}, one thread, processor time"
     lines = [
-        "<!-- Made by `make benchmark`: run it again, do not change it. -->",
+        f"<!-- Made by `{COMMAND}`: run it again, do not change it. -->",
         "# Attention side by side",
         "",
-        f"{describe(device)}. Lengths are uniform in 1..m, d2l is 1.00, larger is faster.",
+        f"{', '.join([machine, *versions])}, Python {platform.python_version()}. "
+        "Lengths are uniform in 1..m, d2l is 1.00, larger is faster.",
         "Times and spread (half the quartile range) are those of the warm allocator.",
         "",
-        "| " + " | ".join(HEAD) + " |",
-        "|---|---|---|" + "---:|" * (len(HEAD) - 3),
+        "| " + " | ".join(head) + " |",
+        "|---|---|---|" + "---:|" * (len(head) - 3),
     ]
-    for a, b in zip(warm, default, strict=True):
-        share = f"{a['share']:.0%}" if a["share"] else ""
-        numbers = [f"{a['ratio']:.2f}", f"{b['ratio']:.2f}" if b else "",
-                   f"{a['milliseconds']:.3g}", f"{a['spread']:.0%}",
-                   f"{a['mebibytes']:.3g}", share]  # fmt: skip
-        lines.append("| " + " | ".join([a["case"], a["pass"], a["function"], *numbers]) + " |")
+    others = default.get("rows") or [None] * len(warm["rows"])
+    for row, other in zip(warm["rows"], others, strict=True):
+        took = row["measured"]
+        numbers = [
+            f"{took['ratio']:.2f}",
+            f"{other['measured']['ratio']:.2f}" if other else "",
+            f"{took['milliseconds']:.3g}",
+            f"{took['spread']:.0%}",
+        ]
+        lines.append("| " + " | ".join([*row["titles"], *numbers, *row["more"].values()]) + " |")
     return "\n".join(lines) + "\n"
-
-
-def describe(device: torch.device) -> str:
-    if device.type == "cuda":
-        machine = torch.cuda.get_device_name(device)
-    else:
-        machine = f"{cpu_name()}, one thread, processor time"
-    versions = [f"{name} {metadata.version(name)}" for name in ("torch", "d2l")]
-    return ", ".join([machine, *versions, f"Python {platform.python_version()}"])
 
 
 def cpu_name() -> str:

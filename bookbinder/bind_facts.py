@@ -9,7 +9,8 @@ from pathlib import Path
 from bookbinder.description import Book, Edition
 from bookbinder.notebook_files import write_whole
 
-PACKAGES = ("torch", "numpy", "matplotlib", "nbclient", "ipykernel")
+PACKAGES = ("numpy", "matplotlib", "jupyterlab", "nbclient", "ipykernel")
+PACKAGES_OF = {"pytorch": ("torch",), "jax": ("jax", "flax")}  # beside the others'
 
 
 def facts_file(book: Book, edition: Edition) -> Path:
@@ -28,16 +29,21 @@ def read_facts(book: Book, edition: Edition) -> dict:
 def note_seconds(book: Book, edition: Edition, chapter: str, seconds: float) -> None:
     """Remember how long one chapter took, and on what."""
     facts = read_facts(book, edition)
-    facts["versions"] = versions()
+    facts["versions"] = versions(edition.framework)
     facts["device"] = os.environ.get("D2L_DEVICE") or "cpu"
     facts["system"] = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
     facts.setdefault("seconds", {})[chapter] = round(seconds, 1)
     write_whole(facts_file(book, edition), json.dumps(facts, indent=1) + "\n")
 
 
-def versions() -> dict[str, str]:
+def packages(framework: str) -> tuple[str, ...]:
+    """Return the packages whose versions a reader asks for first."""
+    return (*PACKAGES_OF.get(framework, ()), *PACKAGES)
+
+
+def versions(framework: str) -> dict[str, str]:
     found = {"Python": platform.python_version()}
-    for package in PACKAGES:
+    for package in packages(framework):
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:

@@ -28,17 +28,32 @@ from bookbinder.notebook_files import (
     write_whole,
 )
 from bookbinder.opened_alone import ready_to_open_alone
+from bookbinder.overlay import lay_over, with_overlay
 from bookbinder.saved_cells import compose_module, saved_in
 
 
 def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
     """Return all chapters of one edition, in the order of the book."""
-    chapters = [
-        read_chapter(path, book.named(path), edition.framework)
-        for path in map(book.chapter_file, book.chapters)
-    ]
+    chapters = []
+    for name in book.chapters_of(edition):
+        path = book.chapter_file(name)
+        chapter = read_chapter(path, book.named(path))
+        if overlay := book.overlay_file(edition, name):
+            chapter = lay_over(chapter, overlay, book.named(overlay))
+        chapters.append(chapter)
     chapters = filled_in(book, chapters)
     return [ready_to_open_alone(chapter, book, edition) for chapter in chapters]
+
+
+def drift(book: Book, edition: Edition) -> list[str]:
+    """Return one line for each entry of an edition's overlays that fits nowhere, or is missing."""
+    mistakes = []
+    for name in book.chapters_of(edition):
+        path = book.chapter_file(name)
+        if overlay := book.overlay_file(edition, name):
+            chapter = read_chapter(path, book.named(path))
+            mistakes += with_overlay(chapter, overlay, book.named(overlay))[1]
+    return mistakes
 
 
 def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
@@ -46,7 +61,7 @@ def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
     source = book.source.relative_to(book.root).as_posix()
     header = (
         f"# Made from the #@save cells of {source}/ by `{COMMAND}`: change these, not this file.\n"
-        f'"""{book.title} in {edition.framework}: the functions that the chapters derive."""'
+        f'"""{book.title} in {edition.name}: the functions that the chapters derive."""'
     )
     return compose_module([block for c in chapters for block in saved_in(c)], header)
 
@@ -82,7 +97,13 @@ def bind_notebook(book: Book, edition: Edition, chapter: Chapter) -> None:
     begun = time.monotonic()
     cells = sum(cell.cell_type == "code" for cell in chapter.notebook.cells)
     with tqdm(total=cells, desc=chapter.name, unit="cell", leave=False, disable=None) as bar:
-        executed = execute(chapter, path.parent, book.seconds_per_cell, lambda _: bar.update())
+        executed = execute(
+            chapter,
+            path.parent,
+            book.seconds_per_cell,
+            lambda _: bar.update(),
+            edition.framework,
+        )
     notebook = published(chapter, executed)
     with contextlib.suppress(BookError):  # an old one that is missing or broken has nothing to keep
         old = read_notebook(path)
@@ -110,9 +131,12 @@ def cover_picture(notebook: NotebookNode) -> str | None:
     return None
 
 
-def stale_files(book: Book, edition: Edition) -> list[str]:
-    """Return what differs from what the source gives, one line per file, without executing."""
-    chapters = read_edition_chapters(book, edition)
+def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = None) -> list[str]:
+    """Return what differs from what the source gives, one line per file, without executing.
+
+    `chapters` are those of the edition, where they have been read already.
+    """
+    chapters = read_edition_chapters(book, edition) if chapters is None else chapters
     stale, expected = [], set()
     if read_or_empty(edition.module) != module_text(book, edition, chapters):
         stale.append(f"{book.named(edition.module)} differs from the #@save cells of the chapters")

@@ -1,6 +1,5 @@
-"""Read a chapter, a Markdown notebook, and keep what one edition of the book needs."""
+"""Read a chapter, a Markdown notebook."""
 
-import copy
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,38 +8,42 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
-from bookbinder.description import FRAMEWORKS, guess
+from bookbinder.description import guess
 from bookbinder.errors import BookError
 
-TAGS = ("raises-exception", "nbval-ignore-output", "cover", "solution", "drawing")
+TAGS = ("raises-exception", "nbval-ignore-output", "cover", "solution", "drawing", "decide")
 
 
 @dataclass
 class Chapter:
-    """A chapter of one edition: a notebook without outputs, and the source line of each cell."""
+    """A chapter: a notebook without outputs, and where each line was written."""
 
     name: str
     file: str  # as written in messages: "book/04_masked_softmax.md"
     notebook: NotebookNode
-    lines: list[int] = field(default_factory=list)
+    places: list[list[str]] = field(default_factory=list)  # per cell and line: "file:line"
 
-    def where(self, index: int) -> str:
-        """Say in which file and line the cell with this index begins."""
-        return f"{self.file}:{self.lines[index]}"
+    def where(self, index: int, line: int = 0) -> str:
+        """Say in which file and line a line of the cell with this index stands."""
+        places = self.places[index]
+        return places[min(line, len(places) - 1)]
 
 
-def read_chapter(path: Path, file: str, framework: str) -> Chapter:
-    """Return the chapter in `path` with the cells of one framework; `file` names it in messages."""
+def read_chapter(path: Path, file: str) -> Chapter:
+    """Return the chapter in `path`; `file` names it in messages."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BookError(f"{file}: cannot be read: {error}") from None
     if not text.strip():
         raise BookError(f"{file}: is empty")
-    notebook = jupytext.reads(text, fmt="md")
-    chapter = Chapter(path.stem, file, notebook, cell_lines(text, notebook))
+    notebook = nbformat.v4.new_notebook(cells=jupytext.reads(text, fmt="md").cells)
+    chapter = Chapter(
+        path.stem, file, notebook, places_of(file, notebook, cell_lines(text, notebook))
+    )
     check_tags(chapter)
-    return keep_framework(chapter, framework)
+    name_cells(chapter.notebook)
+    return chapter
 
 
 def cell_lines(text: str, notebook: NotebookNode) -> list[int]:
@@ -53,6 +56,14 @@ def cell_lines(text: str, notebook: NotebookNode) -> list[int]:
     return lines
 
 
+def places_of(file: str, notebook: NotebookNode, lines: list[int]) -> list[list[str]]:
+    """Return "file:line" for each line of each cell, from the line on which each cell begins."""
+    return [
+        [f"{file}:{line + offset}" for offset in range(max(1, len(cell.source.splitlines())))]
+        for cell, line in zip(notebook.cells, lines, strict=True)
+    ]
+
+
 def tags_of(cell: NotebookNode) -> list[str]:
     return cell.metadata.get("tags", [])
 
@@ -63,23 +74,10 @@ def title_cell(notebook: NotebookNode) -> NotebookNode:
 
 
 def check_tags(chapter: Chapter) -> None:
-    known = TAGS + FRAMEWORKS
     for index, cell in enumerate(chapter.notebook.cells):
         for tag in tags_of(cell):
-            if tag not in known:
-                raise BookError(f"{chapter.where(index)}: unknown tag {tag!r}{guess(tag, known)}")
-
-
-def keep_framework(chapter: Chapter, framework: str) -> Chapter:
-    """Return the chapter without the cells that are tagged for other frameworks only."""
-    kept = [
-        (cell, line)
-        for cell, line in zip(chapter.notebook.cells, chapter.lines, strict=True)
-        if not (wanted := set(tags_of(cell)) & set(FRAMEWORKS)) or framework in wanted
-    ]
-    notebook = nbformat.v4.new_notebook(cells=[copy.deepcopy(cell) for cell, _ in kept])
-    name_cells(notebook)
-    return Chapter(chapter.name, chapter.file, notebook, [line for _, line in kept])
+            if tag not in TAGS:
+                raise BookError(f"{chapter.where(index)}: unknown tag {tag!r}{guess(tag, TAGS)}")
 
 
 def name_cells(notebook: NotebookNode) -> None:

@@ -11,28 +11,32 @@ from bookbinder.errors import BookError
 
 FILE = "book.toml"
 CHAPTER = re.compile(r"\d\d_[a-z0-9_]+")
-FRAMEWORKS = ("pytorch", "jax", "tensorflow", "mxnet")
+FRAMEWORK = re.compile(r"[a-z][a-z0-9]*")
 LANGUAGES = ("en",)
 BOOK_KEYS = {
     "title": str,
     "source": str,
     "seconds_per_cell": int,
     "chapters": list,
-    "editions": list,
+    "frameworks": dict,
+    "languages": list,
 }
 OPTIONAL_KEYS = {"repository": str, "two_hours": list}  # where it is published; a short path
 REPOSITORY = re.compile(r"(https|file)://[^\s\"'\\]+")  # for pip after "git+", inside quotes
-EDITION_KEYS = {"framework": str, "language": str, "notebooks": str, "module": str}
+FRAMEWORK_KEYS = {"name": str, "module": str}
+OPTIONAL_FRAMEWORK_KEYS = {"without": list}  # chapters that this framework's editions leave out
 
 
 @dataclass(frozen=True)
 class Edition:
     """One framework in one language, and where its generated files go."""
 
-    framework: str
+    framework: str  # "pytorch", as folders and commands name it
     language: str
     notebooks: Path
     module: Path
+    name: str  # "PyTorch", as readers name it
+    without: tuple[str, ...] = ()  # chapters that it leaves out
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,26 @@ class Book:
     def chapter_file(self, name: str) -> Path:
         return self.source / f"{name}.md"
 
+    def chapters_of(self, edition: Edition) -> list[str]:
+        """Return the chapters of an edition, in the order of the book."""
+        return [name for name in self.chapters if name not in edition.without]
+
+    def overlay_file(self, edition: Edition, name: str) -> Path | None:
+        """Return where an edition has what differs from a chapter; None for the first framework."""
+        if edition.framework == self.editions[0].framework:
+            return None
+        return self.source / edition.framework / f"{name}.md"
+
+    def edition(self, framework: str) -> Edition:
+        """Return the first edition of a framework."""
+        known = list(dict.fromkeys(e.framework for e in self.editions))
+        if framework not in known:
+            raise BookError(
+                f"no framework {framework!r} in {FILE}{guess(framework, known)}; "
+                f"known: {', '.join(known)}"
+            )
+        return next(e for e in self.editions if e.framework == framework)
+
     def named(self, path: Path) -> str:
         """Return `path` as it is written in messages: from the root of the book."""
         return path.relative_to(self.root).as_posix()
@@ -60,7 +84,7 @@ def read_book(root: Path) -> Book:
     """Return the book that `root`/book.toml describes.
 
     Raises BookError for a key or chapter that is missing, misspelt or of the wrong type, for an
-    unknown framework, and for a chapter file that book.toml does not list.
+    unknown language, and for a chapter file or an overlay that book.toml does not list.
     """
     root = root.resolve()
     try:
@@ -82,7 +106,7 @@ def read_book(root: Path) -> Book:
         source=root / table["source"],
         seconds_per_cell=table["seconds_per_cell"],
         chapters=tuple(table["chapters"]),
-        editions=tuple(read_edition(root, entry) for entry in table["editions"]),
+        editions=read_editions(root, table["frameworks"], table["languages"]),
         repository=table.get("repository", ""),
         two_hours=tuple(map(str, table.get("two_hours", ()))),
     )
@@ -93,26 +117,47 @@ def read_book(root: Path) -> Book:
             f"{FILE}: repository must be an address like 'https://github.com/owner/name', "
             f"got {book.repository!r}"
         )
-    if not book.editions:
-        raise BookError(f"{FILE}: editions must list at least one edition")
     check_places(book)
     check_chapters(book)
     return book
 
 
-def read_edition(root: Path, entry: object) -> Edition:
-    if not isinstance(entry, dict):
-        raise BookError(f"{FILE}: editions must be tables, [[editions]], got {entry!r}")
-    check_keys(entry, EDITION_KEYS, f"{FILE}: [[editions]]")
-    for key, known in (("framework", FRAMEWORKS), ("language", LANGUAGES)):
-        if entry[key] not in known:
+def read_editions(root: Path, frameworks: dict, languages: list) -> tuple[Edition, ...]:
+    """Return each framework in each language; the first ones are those of the book's source."""
+    for what, listed in (("frameworks", frameworks), ("languages", languages)):
+        if not listed:
+            raise BookError(f"{FILE}: {what} must have at least one entry")
+    for language in languages:
+        if language not in LANGUAGES:
             raise BookError(
-                f"{FILE}: unknown {key} {entry[key]!r}{guess(entry[key], known)}; "
-                f"known: {', '.join(known)}"
+                f"{FILE}: unknown language {language!r}{guess(language, LANGUAGES)}; "
+                f"known: {', '.join(LANGUAGES)}"
             )
-    return Edition(
-        entry["framework"], entry["language"], root / entry["notebooks"], root / entry["module"]
-    )
+    editions = []
+    for framework, entry in frameworks.items():
+        where = f"{FILE}: [frameworks.{framework}]"
+        if not FRAMEWORK.fullmatch(framework):
+            raise BookError(f"{where}: frameworks are named like 'jax', in small letters")
+        if not isinstance(entry, dict):
+            raise BookError(f"{where} must be a table, got {entry!r}")
+        check_keys(
+            {key: kind() for key, kind in OPTIONAL_FRAMEWORK_KEYS.items()} | entry,
+            FRAMEWORK_KEYS | OPTIONAL_FRAMEWORK_KEYS,
+            where,
+        )
+        for language in languages:
+            folder = framework if language == languages[0] else f"{framework}-{language}"
+            editions.append(
+                Edition(
+                    framework,
+                    language,
+                    root / "notebooks" / folder,
+                    root / entry["module"],
+                    entry["name"],
+                    tuple(map(str, entry.get("without", ()))),
+                )
+            )
+    return tuple(editions)
 
 
 def check_keys(table: dict, expected: dict[str, type], where: str) -> None:
@@ -127,14 +172,14 @@ def check_keys(table: dict, expected: dict[str, type], where: str) -> None:
 
 
 def check_places(book: Book) -> None:
-    """Raise BookError where a path leads out of the book, or two editions write to one place."""
-    folders = [edition.notebooks for edition in book.editions]
-    for path in [book.source, *folders, *(edition.module for edition in book.editions)]:
+    """Raise BookError where a path leads out of the book, or two frameworks share a module."""
+    modules = {edition.framework: edition.module for edition in book.editions}
+    for path in [book.source, *modules.values()]:
         if not path.resolve().is_relative_to(book.root):
             raise BookError(f"{FILE}: {path} is outside the folder of the book")
-    for folder in folders:
-        if folders.count(folder) > 1:
-            raise BookError(f"{FILE}: two editions write to {book.named(folder)}")
+    for module in modules.values():
+        if list(modules.values()).count(module) > 1:
+            raise BookError(f"{FILE}: two frameworks write to {book.named(module)}")
 
 
 def check_chapters(book: Book) -> None:
@@ -157,6 +202,30 @@ def check_chapters(book: Book) -> None:
     for name in sorted(written - seen):
         file = book.named(book.chapter_file(name))
         raise BookError(f"{file}: not listed under chapters in {FILE}")
+    for edition in book.editions:
+        check_overlays(book, edition)
+
+
+def check_overlays(book: Book, edition: Edition) -> None:
+    """Raise BookError for an overlay of no chapter, and where what is left out does not exist."""
+    for name in edition.without:
+        if name not in book.chapters:
+            raise BookError(
+                f"{FILE}: [frameworks.{edition.framework}]: without names no chapter: {name!r}"
+                f"{guess(name, book.chapters)}"
+            )
+    there = book.chapters_of(edition)
+    for path in sorted((book.source / edition.framework).glob("*.md")):
+        if edition.framework == book.editions[0].framework:
+            raise BookError(
+                f"{book.named(path)}: the chapters of {edition.framework}, the first framework, "
+                f"stand in {book.named(book.source)}/ itself"
+            )
+        if path.stem not in there:
+            raise BookError(
+                f"{book.named(path)}: the edition has no chapter {path.stem!r}"
+                f"{guess(path.stem, there)}"
+            )
 
 
 def guess(word: str, known: Iterable[str]) -> str:

@@ -15,19 +15,45 @@ from bookbinder.chapters import Chapter, tags_of
 from bookbinder.errors import BookError
 
 KERNEL = "python3"
+CACHE_TROUBLE = ("reading", "writing")
+JAX_CACHE = Path(__file__).parents[1] / "_build" / "jax-cache"
 
 
-def kernel_environment() -> dict[str, str]:
-    """Return the environment variables under which outputs are made and compared."""
+def kernel_environment(framework: str = "") -> dict[str, str]:
+    """Return the environment variables under which outputs are made and compared.
+
+    `framework` is that of the edition; by default D2L_FRAMEWORK names it, or it is pytorch.
+    """
+    framework = framework or os.environ.get("D2L_FRAMEWORK") or "pytorch"
+    device = os.environ.get("D2L_DEVICE") or "cpu"
+    own = {"jax": jax_environment(device)}
     return {
-        "D2L_DEVICE": os.environ.get("D2L_DEVICE") or "cpu",
+        "D2L_FRAMEWORK": framework,
+        "D2L_DEVICE": device,
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "PYTHONHASHSEED": "0",
+    } | own.get(framework, {})
+
+
+def jax_environment(device: str) -> dict[str, str]:
+    """Let JAX keep every program that it compiles: it compiles one for each small operation."""
+    return {
+        "JAX_PLATFORMS": "cpu" if device == "cpu" else "",
+        "JAX_COMPILATION_CACHE_DIR": str(JAX_CACHE),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+        # Another process may be writing the same program: then this one compiles it itself.
+        "PYTHONWARNINGS": ",".join(f"ignore:Error {doing} persistent" for doing in CACHE_TROUBLE),
+        "TF_CPP_MIN_LOG_LEVEL": "3",  # XLA's own log, which complains of slow machines
     }
 
 
 def execute(
-    chapter: Chapter, folder: Path, seconds: int, on_cell: Callable[[int], None]
+    chapter: Chapter,
+    folder: Path,
+    seconds: int,
+    on_cell: Callable[[int], None],
+    framework: str = "",
 ) -> NotebookNode:
     """Return the chapter's notebook with outputs; `on_cell` is told each finished code cell.
 
@@ -56,7 +82,7 @@ def execute(
         on_cell_executed=finished,
     )
     try:
-        run_to_the_end(client)
+        run_to_the_end(client, kernel_environment(framework))
     except CellExecutionError as error:
         reason = f"{error.ename}: {error.evalue}"
     except CellTimeoutError:
@@ -73,13 +99,13 @@ def execute(
     raise BookError(cell_message(chapter, notebook, running, reason))
 
 
-def run_to_the_end(client: NotebookClient) -> None:
+def run_to_the_end(client: NotebookClient, own: dict[str, str] | None = None) -> None:
     """Execute the client's notebook; on Ctrl-C stop its kernel and raise KeyboardInterrupt.
 
     In a thread, because nbclient's own handler of Ctrl-C, set in the main thread only, turns it
     into an AssertionError.
     """
-    environment = os.environ | kernel_environment()
+    environment = os.environ | (kernel_environment() if own is None else own)
     with asyncio.Runner() as runner, ThreadPoolExecutor(max_workers=1) as pool:
         loop = runner.get_loop()
         running = pool.submit(runner.run, client.async_execute(env=environment))

@@ -45,6 +45,8 @@ def path_sections(book: Book, chapters: list[Chapter]) -> dict[str, list[Section
     path: dict[str, list[Section]] = {}
     for entry in book.two_hours:
         name, _, heading = entry.partition("#")
+        if name not in by_name and name in book.chapters:
+            continue  # this edition does not have it
         if name not in by_name:
             raise BookError(f"{FILE}: two_hours: no chapter {name!r}{guess(name, by_name)}")
         titles = [section.title for section in by_name[name]]

@@ -128,7 +128,8 @@ def table(letters: list[Letter], chapters: list[Chapter]) -> str:
 
 
 def in_code(names: str) -> str:
-    return ", ".join(f"`{name}`" if name != "…" else name for name in names.split(", ") if name)
+    each = re.split(r", (?![^\[]*\])", names)  # the comma of `A[i, j]` separates nothing
+    return ", ".join(f"`{name}`" if name != "…" else name for name in each if name)
 
 
 def number_of(name: str) -> int:

@@ -14,6 +14,7 @@ from bookbinder.errors import BookError
 from bookbinder.pictures import SVG, pictures_difference
 
 COMMAND = "make notebooks"
+SOLUTION_IN_CODE = "\n\n**Solution in code:**"  # for viewers that do not fold the cell below it
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -22,14 +23,19 @@ METADATA = {
 
 
 def published(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
-    """Return the executed notebook as readers get it: origin, metadata, alt texts, folded code."""
+    """Return the executed notebook as readers get it: origin, metadata, alt texts, folded code.
+
+    Where nothing is folded, on GitHub for example, a line above a solution says what follows.
+    """
     notebook = copy.deepcopy(executed)
     notebook.metadata = nbformat.from_dict(METADATA)
     first = title_cell(notebook)
     first.source = f"{origin(chapter.file)}\n{first.source}"
-    for cell in notebook.cells:
+    for above, cell in zip([first, *notebook.cells], notebook.cells, strict=False):
         if cell.cell_type == "code" and "solution" in tags_of(cell):
             cell.metadata["jupyter"] = {"source_hidden": True, "outputs_hidden": True}
+            if above.cell_type == "markdown":
+                above.source += SOLUTION_IN_CODE
         elif cell.cell_type == "code" and "drawing" in tags_of(cell):
             cell.metadata["jupyter"] = {"source_hidden": True}
         for output in cell.get("outputs", []):

@@ -20,7 +20,7 @@ import importlib.util
 import subprocess
 import sys
 
-book = "git+{repository}"
+book = "git+{repository}#egg={distribution}[{framework}]"
 if importlib.util.find_spec("{package}") is None:
     pip = [sys.executable, "-m", "pip", "install", "--quiet"]
     subprocess.run([*pip, book], check=True)"""
@@ -35,11 +35,16 @@ def ready_to_open_alone(chapter: Chapter, book: Book, edition: Edition) -> Chapt
     if not book.repository:
         return chapter
     package = book.named(edition.module).split("/")[0]
-    source = CELL.format(repository=book.repository, package=package)
+    source = CELL.format(
+        repository=book.repository,
+        package=package,
+        distribution=package.replace("_", "-"),
+        framework=edition.framework,
+    )
     cell = nbformat.v4.new_code_cell(source, metadata={"tags": [INSTALL]})
     notebook = nbformat.v4.new_notebook(cells=[cell, *chapter.notebook.cells])
     name_cells(notebook)
-    return Chapter(chapter.name, chapter.file, notebook, [1, *chapter.lines])
+    return Chapter(chapter.name, chapter.file, notebook, [[f"{chapter.file}:1"], *chapter.places])
 
 
 def services(repository: str, notebook: str) -> dict[str, str]:

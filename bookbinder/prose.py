@@ -77,8 +77,7 @@ class Page:
                 elif not fenced:
                     if text.startswith("#"):
                         in_references = text.lstrip("# ") == REFERENCES
-                    where = f"{self.chapter.file}:{self.chapter.lines[index] + offset}"
-                    yield Line(where, text, index, in_references)
+                    yield Line(self.chapter.where(index, offset), text, index, in_references)
 
     def anchors(self) -> list[str]:
         """Return the anchors of the headings, in their order."""
@@ -216,8 +215,8 @@ def number_problems(page: Page) -> list[str]:
     found = []
     given = page.given()
     for line in page.lines():
-        if line.in_references or CITATION.search(line.text):
-            continue
+        if line.in_references or CITATION.search(line.text) or MINUTES.search(line.text):
+            continue  # others look at citations, and the binder counts the minutes
         text = re.sub(r"\{,\}|(?<=\d),(?=\d{3}\b)", "", LINK.sub(r" \2 ", TAG.sub("", line.text)))
         text = EXERCISE.sub("", VERSION.sub("", text))
         for match in NUMBER.finditer(text):

@@ -6,7 +6,10 @@ copies are the book's own, so they are signed as its `trust` command does.
 
 import contextlib
 import hashlib
+import itertools
 import json
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -14,7 +17,7 @@ from ipykernel.ipkernel import IPythonKernel
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from nbformat.sign import NotebookNotary
 
-from bookbinder.description import Book
+from bookbinder.description import Book, Edition
 from bookbinder.diagrams import FOLDER
 from bookbinder.errors import BookError
 from bookbinder.notebook_files import as_text, read_notebook, write_whole
@@ -22,17 +25,17 @@ from bookbinder.notebook_files import as_text, read_notebook, write_whole
 RECORD = ".brought.json"  # file name -> digest of the version that was brought last
 
 
-def bring_copies(book: Book, folder: Path) -> None:
-    """Copy the notebooks of the first edition into `folder`; print what is new.
+def bring_copies(book: Book, edition: Edition, folder: Path) -> None:
+    """Copy the notebooks of an edition into `folder`; print what is new.
 
     A copy that the reader has not changed follows the book. Beside one that was changed the new
     version is put under a name of its own, once; nothing of the reader's is overwritten or deleted.
     """
     brought = read_record(folder / RECORD)
-    sources = [book.editions[0].notebooks / f"{name}.ipynb" for name in book.chapters]
+    sources = [edition.notebooks / f"{name}.ipynb" for name in book.chapters_of(edition)]
     for source in sources:
         read_notebook(source)  # nothing is brought where one is missing or broken
-    for picture in sorted((book.editions[0].notebooks / FOLDER).glob("*.svg")):
+    for picture in sorted((edition.notebooks / FOLDER).glob("*.svg")):
         write_whole(folder / FOLDER / picture.name, picture.read_text(encoding="utf-8"))
     versions = []
     for source in sources:
@@ -41,7 +44,7 @@ def bring_copies(book: Book, folder: Path) -> None:
         if copy.exists() and digest_of(copy) not in (brought.get(copy.name), digest(text)):
             if brought.get(copy.name) == digest(text):
                 continue  # changed by the reader, and there is no newer version
-            new = free_name(copy, text)
+            new = new_name(copy, text)
             print(f"{copy.name} is yours and stays; the new version is {new.name}")
             write_whole(new, text)
         else:
@@ -50,6 +53,23 @@ def bring_copies(book: Book, folder: Path) -> None:
         write_whole(folder / RECORD, json.dumps(brought, indent=1) + "\n")
         versions.append(text)
     trust(versions)
+
+
+def bring_fresh(edition: Edition, folder: Path, name: str) -> None:
+    """Bring one chapter as the book has it; a copy that is there is kept under another name."""
+    source = edition.notebooks / f"{name}.ipynb"
+    read_notebook(source)
+    copy, text = folder / source.name, as_opened(source.read_text(encoding="utf-8"))
+    kept = ""
+    if copy.exists() and copy.read_bytes() != text.encode():
+        old = next(path for path in names_beside(copy, "old") if not path.exists())
+        shutil.copy2(copy, old)  # copied, not moved: at no moment is the reader's work gone
+        kept = f"; yours is kept as {old.name}"
+    write_whole(copy, text)
+    brought = read_record(folder / RECORD)
+    write_whole(folder / RECORD, json.dumps(brought | {copy.name: digest(text)}, indent=1) + "\n")
+    trust([text])
+    print(f"{copy.name} is as the book has it{kept}")
 
 
 def as_opened(text: str) -> str:
@@ -79,15 +99,17 @@ def trust(texts: list[str]) -> None:
         print(f"the copies are not signed ({error}): pictures appear when you run their cells")
 
 
-def free_name(copy: Path, text: str) -> Path:
-    """Return the first of NAME.new.ipynb, NAME.new-2.ipynb, ... that is free or holds `text`."""
-    number = 1
-    while True:
-        suffix = ".new" if number == 1 else f".new-{number}"
-        path = copy.with_name(f"{copy.stem}{suffix}{copy.suffix}")
-        if not path.exists() or digest_of(path) == digest(text):
-            return path
-        number += 1
+def new_name(copy: Path, text: str) -> Path:
+    """Return the first name for a new version that is free or holds `text`."""
+    free = (p for p in names_beside(copy, "new") if not p.exists() or digest_of(p) == digest(text))
+    return next(free)
+
+
+def names_beside(copy: Path, kind: str) -> Iterator[Path]:
+    """Yield NAME.kind.ipynb, NAME.kind-2.ipynb, ..."""
+    for number in itertools.count(1):
+        suffix = f".{kind}" if number == 1 else f".{kind}-{number}"
+        yield copy.with_name(f"{copy.stem}{suffix}{copy.suffix}")
 
 
 def read_record(path: Path) -> dict[str, str]:

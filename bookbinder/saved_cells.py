@@ -10,6 +10,7 @@ import textwrap
 import tokenize
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from bookbinder.chapters import Chapter, heading_before
 from bookbinder.errors import BookError
@@ -43,16 +44,16 @@ def saved_in(chapter: Chapter) -> list[Saved]:
     for index, cell in enumerate(chapter.notebook.cells):
         if cell.cell_type == "code" and "save" in cell.source.lower():
             origin = f"{chapter.file}, {heading_before(chapter, index)}"
-            if found := saved_in_cell(cell.source, chapter.file, chapter.lines[index], origin):
+            if found := saved_in_cell(cell.source, partial(chapter.where, index), origin):
                 saved.append(found)
     return saved
 
 
-def saved_in_cell(source: str, file: str, first_line: int, origin: str) -> Saved | None:
-    """Return what a cell saves, or None where it has no mark."""
+def saved_in_cell(source: str, place: Place, origin: str) -> Saved | None:
+    """Return what a cell saves, or None where it has no mark; `place` counts lines from 0."""
 
     def at(line: int) -> str:
-        return f"{file}:{first_line + line - 1}"
+        return place(line - 1)
 
     try:
         marks = marked_lines(source, at)

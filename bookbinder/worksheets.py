@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from bookbinder.binding import notebook_path, read_edition_chapters
 from bookbinder.chapters import Chapter, name_cells, tags_of, title_cell
-from bookbinder.description import Book
+from bookbinder.description import Book, Edition
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.errors import BookError
 from bookbinder.notebook_files import as_text, origin, published, read_notebook, write_whole
@@ -32,10 +32,15 @@ YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def bind_worksheets(book: Book, solutions_only: bool) -> None:
-    """Write the students' or the teachers' edition of every chapter of the first edition."""
-    edition = book.editions[0]
+def worksheets_folder(book: Book, edition: Edition, solutions_only: bool) -> Path:
+    """Return where they go: `_build/worksheets`, of further editions a folder below."""
     folder = book.root / FOLDERS[solutions_only]
+    return folder if edition == book.editions[0] else folder / edition.notebooks.name
+
+
+def bind_worksheets(book: Book, edition: Edition, solutions_only: bool) -> None:
+    """Write the students' or the teachers' version of every chapter of an edition."""
+    folder = worksheets_folder(book, edition, solutions_only)
     texts: dict[Path, str] = {}
     chapters = read_edition_chapters(book, edition)
     for chapter in chapters:
@@ -52,14 +57,15 @@ def bind_worksheets(book: Book, solutions_only: bool) -> None:
 
 
 def bound(book: Book, path: Path, chapter: Chapter) -> NotebookNode:
-    """Return the executed notebook of a chapter, without its origin comment."""
+    """Return the executed notebook of a chapter with its text as it was written."""
     notebook = read_notebook(path)
     expected = published(chapter, chapter.notebook)
     if [cell.source for cell in notebook.cells] != [cell.source for cell in expected.cells]:
         raise BookError(
             f"{book.named(path)} differs from {chapter.file}; run `make notebooks` first"
         )
-    title_cell(notebook).source = title_cell(chapter.notebook).source
+    for cell, written in zip(notebook.cells, chapter.notebook.cells, strict=True):
+        cell.source = written.source
     return notebook
 
 

@@ -54,6 +54,9 @@ def use_svg_display() -> None:
         set_matplotlib_formats("svg", metadata={"Date": None, "Creator": None})
 
 
+SQUARE = ((0, 0), (1, 0), (1, 1), (0, 1), (0, 0))
+
+
 def show_heatmaps(
     matrices,
     xlabel: str,
@@ -66,6 +69,7 @@ def show_heatmaps(
     yticks: Sequence[str] | None = None,
     vmin: float | None = 0.0,
     vmax: float | None = 1.0,
+    masked: bool = False,
 ):
     """Draw matrices as heat maps on one color scale; return the figure.
 
@@ -77,18 +81,21 @@ def show_heatmaps(
         cmap: Name of a color map.
         xticks, yticks: m and n names; by default indices.
         vmin, vmax: Ends of the color scale; None: the smallest and the largest entry.
+        masked: Whether an exact 0 is a masked cell, which is hatched.
 
     Raises:
         ValueError: The number of axes, titles or ticks does not fit.
     """
     panels = as_panels(matrices)
+    hatched = (panels == 0) & masked
+    panels = panels.round(6)  # so that all devices give equal colors
     rows, columns, n, m = panels.shape
     titles = as_labels("titles", titles, columns, rows * columns)
     ticks = as_labels("xticks", xticks, m), as_labels("yticks", yticks, n)
     finite = np.nan_to_num(panels)
     ends = finite.min() if vmin is None else vmin, finite.max() if vmax is None else vmax
     scale = {"cmap": cmap, "vmin": float(ends[0]), "vmax": float(ends[1])}
-    return draw_panels(panels, (xlabel, ylabel), titles, ticks, figsize, scale)
+    return draw_panels(panels, hatched, (xlabel, ylabel), titles, ticks, figsize, scale)
 
 
 def as_panels(matrices) -> np.ndarray:
@@ -99,8 +106,7 @@ def as_panels(matrices) -> np.ndarray:
             "matrices must have shape (n, m), (columns, n, m) or (rows, columns, n, m) and at "
             f"least one cell, got shape {panels.shape}"
         )
-    panels = panels[(None,) * (4 - panels.ndim)]  # (n, m) -> (1, 1, n, m)
-    return panels.round(6)  # so that all devices give equal colors
+    return panels[(None,) * (4 - panels.ndim)]  # (n, m) -> (1, 1, n, m)
 
 
 def as_labels(name: str, labels, *sizes: int) -> list[str] | None:
@@ -114,9 +120,11 @@ def as_labels(name: str, labels, *sizes: int) -> list[str] | None:
     return labels
 
 
-def draw_panels(panels, names, titles, ticks, figsize, scale):
+def draw_panels(panels, hatched, names, titles, ticks, figsize, scale):
     """Draw panels (rows, columns, n, m) and a color bar; return the figure."""
     from matplotlib import pyplot as plt
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
 
     rows, columns = panels.shape[:2]
     figsize = figsize or figure_size(panels.shape, *ticks)
@@ -124,7 +132,13 @@ def draw_panels(panels, names, titles, ticks, figsize, scale):
         rows, columns, figsize=figsize, sharex=True, sharey=True, squeeze=False
     )
     for i, ax in enumerate(axes.flat):
-        cells = draw_panel(ax, panels[i // columns, i % columns], *ticks, **scale)
+        at = i // columns, i % columns
+        cells = draw_panel(ax, panels[at], *ticks, **scale)
+        corners = np.argwhere(hatched[at])[:, ::-1] - 0.5  # (cells, 2), x and y
+        squares = [Path(np.add(SQUARE, corner), closed=True) for corner in corners]
+        if squares:
+            lines = {"fill": False, "linewidth": 0, "edgecolor": "0.8", "hatch": "////"}
+            ax.add_patch(PathPatch(Path.make_compound_path(*squares), **lines))
         ax.set_title(titles[i % len(titles)] if titles else "")
     fig.supxlabel(names[0])
     fig.supylabel(names[1])

@@ -1,31 +1,52 @@
-"""Facts about the reader's machine, for a bug report; written by hand."""
+"""Facts about the reader's machine, for a bug report; written by hand, for every framework."""
 
 import os
 import platform
 from importlib import metadata
 
-import torch
 
-
-def environment_report(device: torch.device) -> str:
+def environment_report(device: object) -> str:
     """Return versions, device and free memory as text for a bug report.
 
-    It holds no names of users, machines or folders.
+    `device` is one of the framework's, as try_gpu returns it. The report holds no names of users,
+    machines or folders.
     """
-    threads = torch.get_num_threads()
-    model = f"{torch.backends.cpu.get_cpu_capability()}, {threads} threads"
-    if device.type == "cuda":
-        model = torch.cuda.get_device_name(device)
+    of_torch = type(device).__module__.partition(".")[0] == "torch"
     facts = {
         "book": version_of("d2l-attention"),
         "Python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "torch": torch.__version__,
         "matplotlib": version_of("matplotlib"),
-        "device": f"{device} ({model})",
-        "free memory": free_memory(device),
+        **(facts_of_torch(device) if of_torch else facts_of_jax(device)),
     }
     return "\n".join(f"{name:12} {fact}" for name, fact in facts.items())
+
+
+def facts_of_torch(device) -> dict[str, str]:
+    """Return what PyTorch knows of itself and of a `torch.device`."""
+    import torch
+
+    threads = torch.get_num_threads()
+    model = f"{torch.backends.cpu.get_cpu_capability()}, {threads} threads"
+    free = free_main_memory()
+    if device.type == "cuda":
+        model = torch.cuda.get_device_name(device)
+        free = in_gib(torch.cuda.mem_get_info(device)[0])
+    return {"torch": torch.__version__, "device": f"{device} ({model})", "free memory": free}
+
+
+def facts_of_jax(device) -> dict[str, str]:
+    """Return what JAX knows of itself and of a `jax.Device`."""
+    memory = device.memory_stats() or {}  # None on the CPU
+    free = free_main_memory()
+    if "bytes_limit" in memory:
+        free = in_gib(memory["bytes_limit"] - memory["bytes_in_use"])
+    return {
+        "jax": version_of("jax"),
+        "flax": version_of("flax"),
+        "device": f"{device} ({device.device_kind})",
+        "free memory": free,
+    }
 
 
 def version_of(package: str) -> str:
@@ -36,12 +57,12 @@ def version_of(package: str) -> str:
         return "not installed"
 
 
-def free_memory(device: torch.device) -> str:
-    """Say how much memory is free on a device, where that can be known."""
-    if device.type == "cuda":
-        free = torch.cuda.mem_get_info(device)[0]
-    elif "SC_AVPHYS_PAGES" in getattr(os, "sysconf_names", ()):  # Linux
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    else:
+def free_main_memory() -> str:
+    """Say how much main memory is free, where that can be known."""
+    if "SC_AVPHYS_PAGES" not in getattr(os, "sysconf_names", ()):  # Linux has it
         return "unknown"
-    return f"{free / 2**30:.1f} GiB"
+    return in_gib(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+
+
+def in_gib(size: int) -> str:
+    return f"{size / 2**30:.1f} GiB"

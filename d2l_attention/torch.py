@@ -1,5 +1,5 @@
 # Made from the #@save cells of book/ by `make notebooks`: change these, not this file.
-"""Attention Scoring Functions in pytorch: the functions that the chapters derive."""
+"""Attention Scoring Functions in PyTorch: the functions that the chapters derive."""
 
 import os
 from collections.abc import Callable
@@ -17,7 +17,9 @@ __all__ = ["use_svg_display", "environment_report", "try_gpu", "check_shape", "s
     "nadaraya_watson", "attention_mask", "masked_softmax", "zero_padding", "fused_attention",
     "Attention", "DotProductAttention", "additive_scores", "AdditiveAttention", "unit_vectors",
     "DistanceAttention", "BilinearAttention", "CosineAttention", "LiveBytes", "blockwise_attention",
-    "attention_without_padding"]  # fmt: skip
+    "sinusoidal_positions", "relative_positions", "RelativeBias", "alibi_slopes", "alibi_bias",
+    "rotate", "sink_softmax", "sparsemax", "linear_attention", "KeyValueCache",
+    "MultiHeadAttention", "attention_without_padding"]  # fmt: skip
 
 
 # From book/00_start_here.md, Meet three helpers
@@ -570,6 +572,392 @@ def blockwise_attention(
         a = torch.where(keep[..., part], q @ keys[..., part, :].mT, -torch.inf)
         c, s, o = fold_in(c, s, o, a, values[..., part, :].to(wide))
     return (o / torch.where(s == 0, 1, s)).to(q.dtype)
+
+
+# From book/11_positions_in_the_score.md, Waves of many lengths
+def angles(positions: Tensor, d: int, base: float = 10_000.0) -> Tensor:
+    """Return i base^(-2t / d) for positions i (..., n): (..., n, d / 2).
+
+    ValueError: d is odd.
+    """
+    if d % 2:
+        raise ValueError(
+            f"the dimension must be even, as features go in pairs, got {d}; "
+            f"{d - 1} or {d + 1} would fit"
+        )
+    pairs = torch.arange(0, d, 2, device=positions.device)
+    return positions.unsqueeze(-1) * base ** (-pairs.to(positions) / d)
+
+
+def sinusoidal_positions(n: int, d: int) -> Tensor:
+    """Return n vectors (n, d) of sines and cosines (Vaswani et al., 2017).
+
+    Even features are sines, odd ones cosines. They have the default type.
+
+    Raises:
+        ValueError: d is odd.
+    """
+    a = angles(torch.arange(n, dtype=torch.float64), d)  # (n, d/2)
+    pairs = torch.stack([a.sin(), a.cos()], dim=-1)  # (n, d/2, 2)
+    return pairs.flatten(-2).to(torch.get_default_dtype())  # (n, d)
+
+
+# From book/11_positions_in_the_score.md, A learned bias for each distance
+def relative_positions(n: int, m: int) -> Tensor:
+    """Return i - j for n queries and m keys: integers (n, m).
+
+    The queries stand at the last n of the m positions, as with a cache.
+
+    Raises:
+        ValueError: There are more queries than keys.
+    """
+    if not 0 <= n <= m:
+        raise ValueError(f"n must lie in 0..m = {m}, got {n}")
+    return torch.arange(m - n, m).unsqueeze(-1) - torch.arange(m)
+
+
+class RelativeBias(nn.Module):
+    """A learned bias for each head and distance, 0 before training.
+
+    Args:
+        num_heads: Heads, at least 1, else ValueError.
+        max_distance: Farther keys share its bias; at least 1, else
+            ValueError.
+    """
+
+    def __init__(self, num_heads: int, max_distance: int) -> None:
+        super().__init__()
+        sizes = {"num_heads": num_heads, "max_distance": max_distance}
+        for name, size in sizes.items():
+            if size < 1:
+                raise ValueError(f"{name} must be at least 1, got {size}")
+        self.max_distance = max_distance
+        self.bias = nn.Parameter(torch.zeros(num_heads, 2 * max_distance + 1))
+
+    def forward(self, n: int, m: int) -> Tensor:
+        """Return the bias (heads, n, m) of the last n of m positions."""
+        c = self.max_distance
+        rows = relative_positions(n, m).clamp(-c, c) + c  # in 0..2c
+        return self.bias[:, rows.to(self.bias.device)]
+
+
+# From book/11_positions_in_the_score.md, Let distance cost something: ALiBi
+def alibi_slopes(num_heads: int) -> Tensor:
+    """Return the slopes 2^(-8/H), 2^(-16/H), ..., 2^(-8) of H heads: (H,).
+
+    The geometric sequence of Press, Smith and Lewis (2022), section 3.
+
+    Raises:
+        ValueError: There is no head.
+    """
+    if num_heads < 1:
+        raise ValueError(f"num_heads must be at least 1, got {num_heads}")
+    return 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)
+
+
+def alibi_bias(slopes: Tensor, n: int, m: int) -> Tensor:
+    """Return -slope |i - j| for slopes (heads,): (heads, n, m).
+
+    The n queries stand at the last n of the m positions.
+
+    Raises:
+        ValueError: `slopes` has not one axis, or n > m.
+    """
+    if slopes.dim() != 1:
+        raise ValueError(f"slopes must have shape (heads,), got {tuple(slopes.shape)}")
+    gaps = -relative_positions(n, m).abs().to(slopes.device)  # (n, m)
+    return slopes[:, None, None] * gaps
+
+
+# From book/11_positions_in_the_score.md, From the loop to the function
+def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -> Tensor:
+    """Turn neighboring features of vectors (..., n, d) by their positions.
+
+    Features 2t and 2t + 1 turn by the angle i base^(-2t / d) at position i
+    (Su et al., 2021). Angles have single precision or better.
+
+    Args:
+        positions: (n,), or (..., n) that broadcasts. None: 0, ..., n - 1.
+
+    Raises:
+        TypeError: x is not floating point.
+        ValueError: d is odd, or there is not one position for each vector.
+    """
+    if not x.is_floating_point():
+        raise TypeError(f"x must be floating point, got {x.dtype}")
+    n, d = x.shape[-2:]
+    if positions is None:
+        positions = torch.arange(n, device=x.device)
+    if positions.shape[-1:] != (n,):
+        got = tuple(positions.shape)
+        raise ValueError(f"positions must have shape (..., {n}), got {got}")
+    exact = torch.promote_types(x.dtype, torch.float32)
+    a = angles(positions.to(x.device, exact), d, base)  # (..., n, d/2)
+    even, odd, cos, sin = x[..., ::2], x[..., 1::2], a.cos(), a.sin()
+    pairs = even * cos - odd * sin, even * sin + odd * cos
+    return torch.stack(pairs, dim=-1).flatten(-2).to(x.dtype)
+
+
+# From book/12_scores_that_stay_healthy.md, Let a query abstain
+def masked_scores(
+    X: Tensor, valid_lens: Tensor | list | None = None, mask: Tensor | None = None
+) -> Tensor:
+    """Return the scores with -inf at all keys that are masked.
+
+    Arguments and errors are those of masked_softmax.
+    """
+    if not X.is_floating_point():
+        raise TypeError(f"X must be floating point, got {X.dtype}")
+    if X.dim() < 3:
+        raise ValueError(f"X must have 3 axes or more, got {tuple(X.shape)}")
+    keep = attention_mask(X.shape, valid_lens, mask, X.device)
+    return X if keep is None else torch.where(keep, X, -torch.inf)
+
+
+def sink_softmax(
+    X: Tensor, valid_lens: Tensor | list | None = None, mask: Tensor | None = None
+) -> Tensor:
+    """Return exp(a_i) / (1 + sum exp(a_j)) over the keys that may be seen.
+
+    A softmax with one more key of score 0, the sink, whose weight is left
+    out (Miller, 2023). Rows sum to less than 1; a fully masked row is 0.
+    Arguments and errors are those of masked_softmax.
+    """
+    scores = F.pad(masked_scores(X, valid_lens, mask), (0, 1))  # the sink
+    return scores.softmax(-1, dtype=X.dtype)[..., :-1]
+
+
+# From book/12_scores_that_stay_healthy.md, Give exact zeros
+def sparsemax(
+    X: Tensor, valid_lens: Tensor | list | None = None, mask: Tensor | None = None
+) -> Tensor:
+    """Return the weights nearest to the scores: rows sum to 1, many are 0.
+
+    max(a_i - theta, 0) with the threshold theta that makes the sum 1
+    (Martins, Astudillo, 2016). A fully masked row is 0. Arguments and
+    errors are those of masked_softmax.
+    """
+    scores = masked_scores(X, valid_lens, mask)
+    a = scores.to(torch.promote_types(X.dtype, torch.float32))
+    ranked = a.sort(dim=-1, descending=True).values
+    top = ranked[..., :1].clamp(min=torch.finfo(a.dtype).min)
+    sums = (ranked - top).clamp(min=-2).cumsum(-1) - 1  # -2: far outside
+    r = torch.arange(1, X.shape[-1] + 1, device=X.device)
+    theta = F.pad(sums / r, (0, 1), value=-torch.inf).amax(-1, keepdim=True)
+    return F.relu(a - top - theta).to(X.dtype)
+
+
+# From book/12_scores_that_stay_healthy.md, Read exp(q·k) as a kernel
+def elu_features(x: Tensor) -> Tensor:
+    """Return elu(x) + 1, elementwise: positive features."""
+    return F.elu(x) + 1
+
+
+def sum_over_keys(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
+    """Return q (k^T v), (b, n, v), with features q, k of dimension r."""
+    check_same_size(q, k)
+    if not causal:
+        return q @ (k.mT @ v)  # (b, n, r) x (b, r, v)
+    if q.shape[-2] != k.shape[-2]:
+        got = f"got {q.shape[-2]} queries and {k.shape[-2]} keys"
+        raise ValueError(f"causal: one query for each key, {got}")
+    states = (k.unsqueeze(-1) * v.unsqueeze(-2)).cumsum(-3)  # (b, m, r, v)
+    return (q.unsqueeze(-2) @ states).squeeze(-2)  # (b, n, 1, v) -> (b, n, v)
+
+
+def linear_attention(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    valid_lens: Tensor | list | None = None,
+    causal: bool = False,
+    features: Callable[[Tensor], Tensor] = elu_features,
+) -> Tensor:
+    """Attend with the similarity features(q) . features(k), without (n, m).
+
+    Katharopoulos et al., 2020. A query without any key gets 0.
+
+    Args:
+        queries, keys, values: (b, n, d), (b, m, d), (b, m, v), or with heads.
+        valid_lens: integers in 0..m, per sequence (b,).
+        causal: whether query i sees keys up to i only; then n = m, and
+            running sums (b, m, r, v + 1) are held.
+        features: from (..., d) to (..., r), not negative.
+    """
+    check_sizes(queries, keys, values)
+    shape = (*keys.shape[:-2], 1, keys.shape[-2])  # (b, 1, m)
+    keep = attention_mask(shape, valid_lens, device=keys.device)
+    keys, values = zero_padding(keep, keys, values)
+    wide = torch.promote_types(queries.dtype, torch.float32)
+    q, k = features(queries.to(wide)), features(keys.to(wide))
+    (k,) = zero_padding(keep, k)  # the features of 0 need not be 0
+    v = F.pad(values.to(wide), (0, 1), value=1.0)  # ones count the weights
+    sums = sum_over_keys(q, k, v, causal)  # (b, n, v + 1)
+    outputs, totals = sums[..., :-1], sums[..., -1:]
+    return (outputs / torch.where(totals == 0, 1, totals)).to(queries.dtype)
+
+
+# From book/13_many_heads.md, Project, split, attend, join
+def split_heads(x: Tensor, heads: int) -> Tensor:
+    """Split the last axis: (b, n, D) -> (b, n, H, D/H) -> (b, H, n, D/H)."""
+    return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+# From book/13_many_heads.md, Write the layer
+def check_divides(name: str, part: int, whole_name: str, whole: int) -> None:
+    """Raise ValueError unless the positive number `part` divides `whole`."""
+    fits = [i for i in range(1, whole + 1) if whole % i == 0]
+    if part not in fits:
+        raise ValueError(f"{name} must divide {whole_name} = {whole}: one of {fits}, got {part}")
+
+
+def check_inputs(layer: nn.Module, queries: Tensor, keys: Tensor, values: Tensor) -> None:
+    """Raise unless (b, n, d_q), (b, m, d_k), (b, m, d_v) fit W_q, W_k, W_v."""
+    check_sizes(queries, keys, values)
+    if queries.dim() != 3:
+        got = tuple(queries.shape)
+        raise ValueError(f"queries must have 3 axes (b, n, d), got {got}")
+    check_features("queries", queries, layer.W_q.in_features)
+    check_features("keys", keys, layer.W_k.in_features)
+    check_features("values", values, layer.W_v.in_features)
+
+
+def causal_mask(n: int, m: int, device: torch.device | None) -> Tensor:
+    """Return (n, m), True at keys no later than the query.
+
+    The n queries stand at the last n of the m places.
+    """
+    queries = torch.arange(m - n, m, device=device)[:, None]  # (n, 1)
+    return torch.arange(m, device=device) <= queries  # (m,), (n, 1) -> (n, m)
+
+
+class KeyValueCache:
+    """The projected keys and values of all tokens that one layer has read.
+
+    `keys` and `values` are (b, heads, m, d), or None at the start.
+    """
+
+    def __init__(self) -> None:
+        self.keys: Tensor | None = None
+        self.values: Tensor | None = None
+
+    def __len__(self) -> int:
+        return 0 if self.keys is None else self.keys.shape[-2]
+
+    def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Join new keys and values (b, heads, new, d); return all of them.
+
+        ValueError: another batch size, number of heads or dimension.
+        """
+        if self.keys is not None:
+            held, new = tuple(self.keys.shape), tuple(keys.shape)
+            if held[:2] != new[:2] or held[3] != new[3]:
+                raise ValueError(
+                    f"cache must have keys of shape (b, heads, any, d) = "
+                    f"({new[0]}, {new[1]}, any, {new[3]}), got {held}: "
+                    f"start a new one for each batch and each layer"
+                )
+            keys = torch.cat([self.keys, keys], dim=-2)
+            values = torch.cat([self.values, values], dim=-2)
+        self.keys, self.values = keys, values
+        return keys, values
+
+
+class HeadProjections(nn.Module):
+    """The projections of `MultiHeadAttention`, whose arguments it takes."""
+
+    def __init__(
+        self,
+        num_hiddens: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = False,
+        *,
+        num_kv_heads: int | None = None,
+        attention: Callable[..., nn.Module] = DotProductAttention,
+    ) -> None:
+        super().__init__()
+        kv_heads = num_heads if num_kv_heads is None else num_kv_heads
+        check_divides("num_heads", num_heads, "num_hiddens", num_hiddens)
+        check_divides("num_kv_heads", kv_heads, "num_heads", num_heads)
+        kv_hiddens = num_hiddens // num_heads * kv_heads
+        self.num_heads, self.num_kv_heads = num_heads, kv_heads
+        self.attention = attention(dropout=dropout)
+        self.W_q = nn.LazyLinear(num_hiddens, bias)
+        self.W_k = nn.LazyLinear(kv_hiddens, bias)
+        self.W_v = nn.LazyLinear(kv_hiddens, bias)
+        self.W_o = nn.LazyLinear(num_hiddens, bias)
+
+    def project(
+        self, queries: Tensor, keys: Tensor, values: Tensor, cache: KeyValueCache | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return q (b, H, n, d), and k and v (b, H, m, d) with the cache."""
+        q = split_heads(self.W_q(queries), self.num_heads)
+        k = split_heads(self.W_k(keys), self.num_kv_heads)
+        v = split_heads(self.W_v(values), self.num_kv_heads)
+        if cache is not None:
+            k, v = cache.append(k, v)
+        if (shared := self.num_heads // self.num_kv_heads) > 1:
+            k, v = (t.repeat_interleave(shared, dim=1) for t in (k, v))
+        return q, k, v
+
+
+class MultiHeadAttention(HeadProjections):
+    """Multi-head attention (Vaswani et al., 2017, section 3.2.2).
+
+    Args:
+        num_hiddens: dimension D of the output, and of all heads together.
+        num_heads: number H of heads; it divides num_hiddens.
+        dropout: probability of dropping an attention weight in training.
+        bias: whether the projections add a learned vector.
+        num_kv_heads: number of heads of keys and values, each shared by a
+            group of query heads; it divides num_heads. None: num_heads.
+        attention: makes the layer inside, called with `dropout=`.
+
+    After a call, `attention_weights` holds the weights (b, H, n, m) of the
+    layer inside. Lazy: input dimensions are taken from the first call.
+    """
+
+    @property
+    def attention_weights(self) -> Tensor | None:
+        return self.attention.attention_weights
+
+    def forward(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        valid_lens: Tensor | list | None = None,
+        *,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        cache: KeyValueCache | None = None,
+        need_weights: bool = True,
+    ) -> Tensor:
+        """Attend: (b, n, d_q), (b, m, d_k), (b, m, d_v) -> (b, n, D).
+
+        Args:
+            valid_lens, mask, need_weights: as for `Attention`, with scores
+                (b, n, m); all heads share them.
+            causal: the queries stand at the last n of the m places, and
+                see no later place.
+            cache: earlier keys and values: the new ones join it, and m
+                counts them all.
+        """
+        check_inputs(self, queries, keys, values)
+        past = 0 if cache is None else len(cache)
+        shape = (*queries.shape[:2], past + keys.shape[1])  # (b, n, m)
+        keep = attention_mask(shape, valid_lens, mask, queries.device)
+        if causal:
+            order = causal_mask(*shape[1:], queries.device)
+            keep = order[None] if keep is None else keep & order
+        if keep is not None:
+            new = keep.expand(shape)[..., past:]
+            keys, values = zero_padding(new, keys, values)
+            keep = keep.unsqueeze(1)  # (b, n, m) -> (b, 1, n, m)
+        q, k, v = self.project(queries, keys, values, cache)
+        out = self.attention(q, k, v, mask=keep, need_weights=need_weights)
+        return self.W_o(out.transpose(1, 2).flatten(2))  # (b, n, D)
 
 
 # From book/14_from_lesson_to_library.md, Cut off the padding

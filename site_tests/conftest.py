@@ -6,6 +6,7 @@ that need a browser are skipped, and say so.
 
 import functools
 import os
+import re
 import threading
 from dataclasses import dataclass, field
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -13,16 +14,24 @@ from pathlib import Path
 
 import pytest
 
+from bookbinder.description import read_book
 from bookbinder.site.browser import FLAGS, chromium_path
+from bookbinder.site.settings import folder_of
 
 os.environ.setdefault("D2L_DEVICE", "cpu")
 os.environ["MPLBACKEND"] = "agg"
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "site"
 WAYS = ("file", "server")
+PAGE = re.compile(r"\d\d_[a-z0-9_]+|\w+(?=\.html)")  # in the parameters of a test
 CHROMIUM = chromium_path()
 NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 GATHER = (Path(__file__).parent / "gather.js").read_text(encoding="utf-8")
+
+
+BOOK = read_book(ROOT)
+FURTHER = tuple(f"{folder_of(e, BOOK.editions)}/" for e in BOOK.editions[1:])
+OF_ALL_EDITIONS = ("test_pages", "test_budgets")  # others look at what all editions share
 
 
 def page_names() -> list[str]:
@@ -30,10 +39,25 @@ def page_names() -> list[str]:
 
 
 def pytest_generate_tests(metafunc):
-    if "name" in metafunc.fixturenames:
-        metafunc.parametrize("name", page_names() or ["index.html"])
-    if "way" in metafunc.fixturenames:
-        metafunc.parametrize("way", WAYS)
+    names, ways = page_names() or ["index.html"], WAYS
+    first = [name for name in names if not name.startswith(FURTHER)]
+    if metafunc.module.__name__ not in OF_ALL_EDITIONS:
+        names = first
+    if {"name", "way"} <= set(metafunc.fixturenames):  # further editions are read from a file
+        pairs = [(n, way) for n in names for way in (ways if n in first else ways[:1])]
+        metafunc.parametrize(("name", "way"), pairs)
+    elif "name" in metafunc.fixturenames:
+        metafunc.parametrize("name", names)
+    elif "way" in metafunc.fixturenames:
+        metafunc.parametrize("way", ways)
+
+
+def pytest_collection_modifyitems(items):
+    """Let the tests of one page run in one process: the page is visited once for all of them."""
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        found = PAGE.search(parameters.id) if parameters else None
+        item.add_marker(pytest.mark.xdist_group(found[0] if found else item.module.__name__))
 
 
 @pytest.fixture(scope="session")
@@ -84,9 +108,11 @@ class Visit:
     facts: dict = field(default_factory=dict)
 
 
-def open_page(context, url: str, visit: Visit | None = None):
-    """Open a page and wait until its equations stand."""
+def open_page(context, url: str, visit: Visit | None = None, math: bool = True):
+    """Open a page and wait until its equations stand; setting them takes most of the time."""
     page = context.new_page()
+    if not math:
+        page.route("**/tex-chtml.js", lambda route: route.abort())
     if visit is not None:
         page.on("request", lambda r: visit.requests.append(r.url))
         page.on("requestfailed", lambda r: visit.failed.append(r.url))

@@ -20,7 +20,6 @@ async () => {
     wrong: [...document.querySelectorAll("mjx-merror")].map((m) => m.closest(".math").textContent),
     images: images.map((i) => ({ src: i.src.slice(0, 200), width: i.naturalWidth, alt: i.alt })),
     links: [...document.querySelectorAll("a[href]")].map((a) => a.href),
-    ids: [...document.querySelectorAll("[id]")].map((e) => e.id),
     width: document.documentElement.scrollWidth,
   };
 }

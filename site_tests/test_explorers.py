@@ -11,7 +11,7 @@ import torch
 from conftest import ROOT, open_page
 
 import d2l_attention.practice as practice
-from d2l_attention.practice import drawing, explorer, explorer_plots
+from d2l_attention.practice import drawing, explorer, explorer_planes, explorer_plots
 
 NOTEBOOKS = ROOT / "notebooks" / "pytorch"
 NOT_SLIDERS = set(explorer.explore.__kwdefaults__) | {"caption", "question"}
@@ -58,7 +58,13 @@ def explored(chapter):
 
     def record(function, **options):
         sliders = {n: explorer.labelled(v) for n, v in options.items() if n not in NOT_SLIDERS}
-        calls.append((SettingsOfTorch()(function), sliders, options.get("draw", ())))
+        ahead = options.get("lit", ""), *options.get("folded", ())  # first on the page
+
+        def ordered(**values):
+            result = function(**values)
+            return explorer.first_of(result, *ahead) if any(ahead) else result
+
+        calls.append((SettingsOfTorch()(ordered), sliders, options.get("draw", ())))
         return explorer.explore(function, **options)
 
     with SettingsOfTorch(), pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
@@ -78,10 +84,12 @@ def controls(root):
 
 
 def at(control):
-    """Return where a slider or a row of buttons stands."""
+    """Return where a slider or a row of buttons stands, or of words that are on or off."""
     return control.evaluate(
         """e => e.localName === 'label' ? Number(e.querySelector('input').value)
-          : [...e.querySelectorAll('input')].findIndex(i => i.checked)"""
+          : e.querySelector('input') ? [...e.querySelectorAll('input')].findIndex(i => i.checked)
+          : parseInt([...e.querySelectorAll('button')]
+            .map(b => Number(b.ariaPressed === 'true')).join(''), 2)"""
     )
 
 
@@ -95,11 +103,12 @@ def shown(root):
           digits: [...root.querySelectorAll('td.v')]
             .map(c => Number(c.closest('[data-digits]').dataset.digits)),
           zeros: [...root.querySelectorAll('td.v')]
-            .map(c => c.closest('table').dataset.zeros ?? ''),
+            .map(c => c.closest('[data-digits]').dataset.zeros ?? ''),
           curves: [...root.querySelectorAll('path.c')].map(c => ({
             d: c.getAttribute('d'), ...c.ownerSVGElement.dataset})),
-          marks: [...root.querySelectorAll('svg.plot path[class]')].map(c => ({
-            d: c.getAttribute('d'), plot: [...root.querySelectorAll('svg.plot')]
+          marks: [...root.querySelectorAll('svg.plot [class]')].map(c => ({
+            d: c.getAttribute(c.localName === 'text' ? 'transform' : 'd'),
+            plot: [...root.querySelectorAll('svg.plot')]
               .indexOf(c.ownerSVGElement), scale: c.ownerSVGElement.dataset.scale})),
         })"""
     )
@@ -108,12 +117,14 @@ def shown(root):
 def expected(function, values, draw, page):
     """Return what the page ought to show, from the Python function."""
     parts = explorer.with_sliders(explorer.frame(function(**values)), values, draw)
+    planes = explorer_planes.Planes(draw)
+    draw, (parts,) = planes.expanded([planes.traced(parts)])
     numbers = [float("nan") if number is None else number for number in explorer.flat(parts)]
     cells, titles = [], []
     for number, digits, zeros in zip(numbers, page["digits"], page["zeros"], strict=False):
         empty = bool(zeros) and number == 0
         cells.append("" if empty else drawing.number_text(number, digits))
-        titles.append(drawing.number_text(number) if zeros else "")
+        titles.append(drawing.number_text(number) if zeros and digits else "")
     begin, paths = len(cells), []
     for curve in page["curves"]:
         across, limits = curve["x"].split(), tuple(map(float, curve["y"].split()))
@@ -158,7 +169,8 @@ def agree(explored, root):
 def boxes(root):
     """Return where controls and plots stand in an explorer, which nothing may move."""
     return root.evaluate(
-        """root => [root, ...root.querySelectorAll('label, fieldset, input, svg, .parts')]
+        """root => [root, ...root.querySelectorAll(
+            'label, fieldset, input, button, svg, td, .parts')]
           .map(e => [e.getBoundingClientRect(), root.getBoundingClientRect()])
           .map(([b, r]) => [b.x - r.x, b.y - r.y, b.width, b.height].map(Math.round))"""
     )
@@ -167,6 +179,11 @@ def boxes(root):
 def keep_still(page, root, control):
     """Go through all values of a control; return how often something moved."""
     before, moves = boxes(root), 0
+    for button in control.locator("button").all():
+        button.click()
+        moves += boxes(root) != before
+    if control.locator("button").count():
+        return moves
     control.locator("input").first.focus()
     for _ in range(control.locator("input").count() + 3):
         page.keyboard.press("ArrowRight")
@@ -174,10 +191,32 @@ def keep_still(page, root, control):
     return moves
 
 
-@pytest.mark.parametrize("chapter", chapters_with_explorers())
-def test_explorers_show_what_the_function_gives(browser, addresses, way, chapter):
+def turn(page, known, root, control):
+    """Turn all words of a control off or on, by mouse and by keyboard; return what is seen."""
+    seen, place = [], at(control)
+    words = control.locator("button").all()
+    for i, word in enumerate(words):
+        word.click()
+        place ^= 1 << (len(words) - 1 - i)
+        assert at(control) == place
+        seen.append(agree(known, root))
+    words[0].focus()
+    for i, key in zip(range(len(words)), ["Space", "Enter"] * len(words), strict=False):
+        page.keyboard.press(key)
+        page.keyboard.press("Tab")
+        place ^= 1 << (len(words) - 1 - i)
+        assert at(control) == place
+        seen.append(agree(known, root))
+    return seen
+
+
+READ = [("file", chapter) for chapter in chapters_with_explorers()]
+
+
+@pytest.mark.parametrize(("read_as", "chapter"), [*READ, ("server", "04_masked_softmax")])
+def test_explorers_show_what_the_function_gives(browser, addresses, read_as, chapter):
     context = browser.new_context(viewport={"width": 1200, "height": 1000})
-    page = open_page(context, f"{addresses[way]}/{chapter}.html")
+    page = open_page(context, f"{addresses[read_as]}/{chapter}.html", math=False)
     roots = page.locator(".d2l-explorer").all()
     assert len(roots) == len(explored(chapter))
     for root, known in zip(roots, explored(chapter), strict=True):
@@ -186,6 +225,9 @@ def test_explorers_show_what_the_function_gives(browser, addresses, way, chapter
         for control, labelled in zip(controls(root), known[1].values(), strict=True):
             inputs = control.locator("input")
             last = len(labelled) - 1
+            if control.locator("button").count():
+                seen += turn(page, known, root, control)
+                continue
             if inputs.count() > 1:  # names: a row of buttons
                 assert control.locator("legend").text_content()
                 assert control.locator("span").all_text_contents() == list(labelled)
@@ -215,19 +257,19 @@ def test_explorers_show_what_the_function_gives(browser, addresses, way, chapter
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("chapter", chapters_with_explorers())
 def test_nothing_moves_on_the_page_while_a_control_does(browser, addresses, chapter, width):
-    page = browser.new_page(viewport={"width": width, "height": 900})
-    page.goto(f"{addresses['file']}/{chapter}.html")
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    page = open_page(context, f"{addresses['file']}/{chapter}.html", math=False)
     for root in page.locator(".d2l-explorer").all():
         assert [keep_still(page, root, c) for c in controls(root)] == [0] * len(controls(root))
-    page.close()
+    page.context.close()
 
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_drag_sets_the_nearest_value(browser, addresses, way, width):
     chapter = "01_queries_keys_values"
     (known,) = explored(chapter)
-    page = browser.new_page(viewport={"width": width, "height": 1000})
-    page.goto(f"{addresses[way]}/{chapter}.html")
+    context = browser.new_context(viewport={"width": width, "height": 1000})
+    page = open_page(context, f"{addresses[way]}/{chapter}.html", math=False)
     root = page.locator(".d2l-explorer")
     hours, temperature = root.locator("input").all()
     start = temperature.input_value()
@@ -253,34 +295,188 @@ def test_a_drag_sets_the_nearest_value(browser, addresses, way, width):
         assert hours.get_attribute("aria-valuetext") == "7.5"
         agree(known, root)
     assert temperature.input_value() == start
-    page.close()
+    page.context.close()
 
 
-def test_a_step_of_a_drawn_explorer_takes_less_than_a_frame(browser, addresses):
-    page = browser.new_page()
-    page.goto(f"{addresses['file']}/02_kernels.html")
-    milliseconds = page.locator(".d2l-explorer input[type=range]").first.evaluate(
-        """input => {
-          const begun = performance.now();
-          for (let i = 0; i < 50; i++) {
-            input.value = i % 2;
-            input.dispatchEvent(new Event('input'));
-            input.getBoundingClientRect();
-          }
-          return (performance.now() - begun) / 50;
-        }"""
+WITH_STEPS = ["09_what_attention_costs", "10_attention_that_learns_to_align"]
+
+
+def stepped(browser, addresses, way, chapter, **context):
+    """Return a page, its explorer with steps, and what that one ought to show."""
+    page = browser.new_context(viewport={"width": 390, "height": 900}, **context).new_page()
+    page.clock.install(time="2026-01-01")
+    page.goto(f"{addresses[way]}/{chapter}.html")
+    page.clock.pause_at("2026-01-02")  # from here on, time goes on by run_for alone
+    every = page.locator(".d2l-explorer")
+    (at,) = [i for i in range(every.count()) if every.nth(i).get_attribute("data-steps")]
+    return page, every.nth(at), explored(chapter)[at]
+
+
+@pytest.mark.parametrize("chapter", WITH_STEPS)
+def test_back_and_next_go_through_the_frames_by_mouse_and_keyboard(
+    browser, addresses, way, chapter
+):
+    page, root, known = stepped(browser, addresses, way, chapter)
+    place, last = map(int, root.get_attribute("data-steps").split())
+    track = controls(root)[place]
+    assert last == len(list(known[1].values())[place]) - 1
+    name = track.locator("span").first.text_content()
+    assert root.get_by_role("group", name=name).count() == 1
+    back, forth = (root.get_by_role("button", name=name) for name in ("Back", "Next"))
+    track.locator("input").focus()
+    page.keyboard.press("Home")
+    still = boxes(root)
+    assert (back.get_attribute("aria-disabled"), forth.get_attribute("aria-disabled")) == (
+        "true",
+        "false",
     )
-    page.close()
-    assert milliseconds < 16
+    for i in range(last):
+        forth.click()
+        assert at(track) == i + 1
+        agree(known, root)
+        assert boxes(root) == still
+    assert forth.get_attribute("aria-disabled") == "true"
+    forth.click(force=True)  # it says that it is disabled, and keeps the focus
+    assert at(track) == last
+    page.keyboard.press("Shift+Tab")  # Play
+    page.keyboard.press("Shift+Tab")
+    for key, wanted in (("Enter", last - 1), ("Space", last - 2)):
+        page.keyboard.press(key)
+        assert at(track) == wanted
+        agree(known, root)
+    page.context.close()
 
 
-def test_the_explorer_of_the_home_page_moves(browser, addresses, way):
-    known = explored(chapters_with_explorers()[0])[0]
-    page = browser.new_page()
-    page.goto(f"{addresses[way]}/index.html")
-    root = page.locator(".d2l-explorer")
-    before = agree(known, root)
-    root.locator("input").nth(0).focus()
+@pytest.mark.parametrize("chapter", WITH_STEPS)
+def test_play_goes_on_by_itself_and_stops_at_the_end(browser, addresses, chapter):
+    page, root, known = stepped(browser, addresses, "file", chapter)
+    place, last = map(int, root.get_attribute("data-steps").split())
+    track = controls(root)[place]
+    track.locator("input").focus()
     page.keyboard.press("End")
-    assert agree(known, root) != before
-    page.close()
+    play = root.locator(".steps button").nth(1)
+    still = boxes(root)
+    play.click()
+    assert (at(track), play.text_content()) == (0, "Pause")  # from the end, it begins anew
+    page.clock.run_for(1500)
+    assert at(track) == 2
+    agree(known, root)
+    assert boxes(root) == still
+    play.click()
+    page.clock.run_for(3000)
+    assert (at(track), play.text_content()) == (2, "Play")
+    play.click()
+    page.clock.run_for(700 * last)
+    assert (at(track), play.text_content()) == (last, "Play")
+    play.click()
+    page.clock.run_for(800)
+    root.get_by_role("button", name="Back").click()  # takes over
+    page.clock.run_for(3000)
+    assert (at(track), play.text_content()) == (0, "Play")
+    play.click()
+    track.locator("input").focus()
+    page.keyboard.press("ArrowRight")  # so does the slider
+    page.clock.run_for(3000)
+    assert (at(track), play.text_content()) == (1, "Play")
+    page.context.close()
+
+
+def test_nothing_plays_for_readers_who_want_no_motion(browser, addresses):
+    page, root, _ = stepped(browser, addresses, "file", WITH_STEPS[1], reduced_motion="reduce")
+    assert root.locator(".steps button").all_text_contents() == ["Back", "Next"]
+    page.context.close()
+
+
+def test_letters_light_up_with_their_weights(browser, addresses):
+    page, root, known = stepped(browser, addresses, "file", WITH_STEPS[1])
+    colors = """root => [...root.querySelectorAll('table.lit tr')].map(row => [...row.cells]
+      .map(c => [c.style.backgroundColor, c.style.color]))"""
+    for token in range(3):
+        root.locator("input").nth(1).focus()
+        page.keyboard.press("ArrowLeft")
+        agree(known, root)
+        heads, weights = root.evaluate(colors)
+        assert heads == weights, token
+    assert len({color for color, _ in heads}) > 2
+    page.context.close()
+
+
+def test_arrow_keys_reach_all_digits_of_a_table(browser, addresses):
+    context = browser.new_context()
+    page = open_page(context, f"{addresses['file']}/04_masked_softmax.html", math=False)
+    table = page.locator(".d2l-explorer table[data-zeros]").first
+    cells = table.locator("td.v")
+    table.page.locator(".d2l-explorer").last.locator("input:checked").focus()
+    page.keyboard.press("Tab")  # one stop for the whole table
+    before = table.bounding_box()
+    for key, at in (("ArrowDown", 4), ("ArrowRight", 5), ("ArrowUp", 1), ("ArrowUp", 1)):
+        page.keyboard.press(key)
+        assert cells.nth(at).evaluate("c => c === document.activeElement")
+        shown = cells.nth(at).evaluate("c => getComputedStyle(c, '::after').content")
+        assert shown == f'"{cells.nth(at).get_attribute("title")}"'
+        assert table.bounding_box() == before
+    assert table.locator('[tabindex="0"]').count() == 1
+    page.context.close()
+
+
+@pytest.mark.parametrize("chapter", chapters_with_explorers())
+def test_no_column_is_lost_on_a_phone(browser, addresses, chapter):
+    context = browser.new_context(viewport={"width": 390, "height": 900})
+    page = open_page(context, f"{addresses['file']}/{chapter}.html", math=False)
+    page.wait_for_selector(".d2l-explorer[data-live]")
+    over = page.evaluate(
+        """() => [...document.querySelectorAll('.d2l-explorer, .d2l-explorer .parts')]
+          .map(e => e.scrollWidth - e.clientWidth)"""
+    )
+    page.context.close()
+    assert max(over) <= 0
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(
+    ("chapter", "dragged"),
+    [
+        ("07_additive_attention", {"y": "query"}),
+        ("08_more_scoring_functions", {"x": "lively", "y": "bright"}),
+    ],
+)
+def test_a_query_is_dragged_through_a_plane(browser, addresses, chapter, dragged, width):
+    (known,) = explored(chapter)
+    context = browser.new_context(viewport={"width": width, "height": 1000})
+    page = open_page(context, f"{addresses['file']}/{chapter}.html", math=False)
+    root = page.locator(".d2l-explorer")
+    sliders = dict(zip(known[1], controls(root), strict=True))
+
+    def told():
+        inputs = {
+            n: c.locator("input") for n, c in sliders.items() if c.locator("input").count() == 1
+        }
+        return {n: float(i.get_attribute("aria-valuetext")) for n, i in inputs.items()}
+
+    for picture in root.locator("svg.plot[data-drag]").all():
+        picture.scroll_into_view_if_needed()
+        box = picture.bounding_box()
+        unit = box["width"] / float(picture.get_attribute("viewBox").split()[2])
+        x0, x1, y0, y1, left, right, bottom, top = map(
+            float, picture.get_attribute("data-scale").split()
+        )
+        before, down = told(), False
+        for x, y in ((0.4, 0.7), (0.9, 0.2), (0.1, 0.55)):  # parts of the axes
+            across, up = left + x * (right - left), bottom + y * (top - bottom)
+            page.mouse.move(box["x"] + across * unit, box["y"] + up * unit)
+            if not down:
+                page.mouse.down()
+            down, wanted = True, {"x": x0 + x * (x1 - x0), "y": y0 + y * (y1 - y0)}
+            nearest = before | {
+                name: min(known[1][name].values(), key=lambda v, w=wanted[axis]: abs(v - w))
+                for axis, name in dragged.items()
+            }
+            assert told() == nearest
+        agree(known, root)
+        page.mouse.up()
+        page.mouse.move(box["x"], box["y"])
+        assert told() == nearest
+        page.keyboard.press("ArrowRight")
+        first = next(iter(dragged.values()))
+        assert told()[first] > nearest[first]
+    page.context.close()

@@ -8,6 +8,7 @@ import urllib.request
 
 import nbformat
 import pytest
+import torch
 from conftest import ROOT
 from nbclient import NotebookClient
 from nbformat.sign import NotebookNotary
@@ -59,6 +60,7 @@ def server(tmp_path_factory):
 
 def write_notebooks(folder):
     cells = ["from tests import explorer_examples as e\ne.heat_map()", "e.curves()", "e.heat_map()"]
+    cells.append("e.one_row()")
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
     NotebookClient(notebook, kernel_name="python3", timeout=60).execute()
     notary = NotebookNotary()
@@ -134,6 +136,26 @@ def move_curve(page):
     assert second.locator("svg[role=img] > title").text_content() == "A kernel & its width."
 
 
+def turn_words(page, explorer):
+    """Turn words off and on by keyboard and by mouse, and walk through the digits of weights."""
+    word, last = (explorer.get_by_role("button", name=n) for n in ("two", "please"))
+    word.focus()
+    page.keyboard.press("Enter")  # is the button's, not the notebook's
+    assert word.get_attribute("aria-pressed") == "false"
+    last.click()
+    weights = examples.stages((False, True, True), -torch.inf)["weights"][0].tolist()
+    cells = explorer.locator("td[title]")
+    assert [cell.text_content() or "0.00" for cell in cells.all()] == [f"{w:.2f}" for w in weights]
+    cells.nth(0).focus()
+    page.keyboard.press("ArrowRight")
+    shown = cells.nth(1).evaluate("c => getComputedStyle(c, '::after').content")
+    assert (page.evaluate("document.activeElement.title"), shown) == (
+        f"{weights[1]:.4f}",
+        f'"{weights[1]:.4f}"',
+    )
+    assert explorer.get_by_role("button").count() == 3  # still an output, not a cell in edit mode
+
+
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
 def test_sliders_move_in_a_trusted_notebook(browser, server, theme):
     page = lab_page(browser, server, "trusted")
@@ -146,6 +168,7 @@ def test_sliders_move_in_a_trusted_notebook(browser, server, theme):
     third = page.locator(".d2l-explorer").nth(2)
     third.scroll_into_view_if_needed()
     shows(third, 1.0, 3)  # the same explorer twice on a page: each moves alone
+    turn_words(page, page.locator(".d2l-explorer").nth(3))
     page.close()
 
 
@@ -167,6 +190,8 @@ def test_a_static_page_needs_no_kernel(browser, scripts):
     if scripts:
         drive(page)
         move_curve(page)
+        page.set_content(PAGE.format(examples.one_row().html))
+        turn_words(page, page.locator(".d2l-explorer"))
     else:
         assert page.get_by_text("Still picture at temperature = 1").is_visible()
         assert page.locator("input").count() == 0

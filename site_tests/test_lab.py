@@ -1,4 +1,7 @@
-"""`make lab`: JupyterLab asks nothing, changes nothing and opens where the reader left off."""
+"""`make lab`: JupyterLab asks nothing, changes nothing and opens where the reader left off.
+
+Beside the chapter stands the table of contents of the book.
+"""
 
 import os
 import signal
@@ -12,7 +15,20 @@ from conftest import ROOT
 from test_explorers_in_jupyterlab import OPTIONS, wait_for
 
 OPENED = "() => window.jupyterapp?.shell.currentWidget?.context?.path"
+DIRTY = "() => jupyterapp.shell.currentWidget.context.model.dirty"
+MOST_LETTERS = 100  # on a line of prose
 NEWS_AFTER = 3_000  # milliseconds; without our settings the question is there after one second
+
+
+LETTERS = """(line) => {
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = getComputedStyle(line).font;
+    return line.clientWidth / (pen.measureText("the early bird catches the worm ").width / 32);
+}"""
+IN_VIEW = """(element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+}"""
 
 
 @contextmanager
@@ -22,7 +38,7 @@ def lab(folder):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     options = ["--no-browser", "--allow-root", f"--port={port}", *OPTIONS]
-    command = ["make", "--old-file=setup", "lab", f"RUN={sys.executable} -m"]
+    command = ["make", "--old-file=setup", "lab", f'RUN="{sys.executable}" -m']
     command += [f"COPIES={folder / 'my copies'}", f"ARGS={' '.join(options)}"]
     own = {f"JUPYTER_{name}_DIR": str(folder / name) for name in ("DATA", "CONFIG", "RUNTIME")}
     process = subprocess.Popen(
@@ -47,7 +63,7 @@ def lab(folder):
 
 @contextmanager
 def opened(browser, address):
-    page = browser.new_page()
+    page = browser.new_page(viewport={"width": 1600, "height": 900})
     page.goto(address)
     page.wait_for_function(OPENED, timeout=60_000)
     page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for(
@@ -68,12 +84,25 @@ def test_make_lab_asks_nothing_and_goes_on_where_the_reader_left_off(browser, fo
         page.wait_for_timeout(NEWS_AFTER)
         asked = page.locator(".jp-Dialog, .Toastify__toast").all_inner_texts()
         assert not asked
-        model = "jupyterapp.shell.currentWidget.context.model"
-        assert not page.evaluate(f"{model}.dirty"), "a chapter that was only opened looks changed"
+        assert not page.evaluate(DIRTY), "a chapter that was only opened looks changed"
+        contents = page.get_by_role("navigation", name="Contents of the book")
+        assert contents.is_visible()
+        titles = contents.locator("ol > li > a")
+        assert titles.count() == len(list((ROOT / "notebooks/pytorch").glob("*.ipynb")))
+        assert titles.nth(0).get_attribute("aria-current") == "page"
         chapter = "04_masked_softmax.ipynb"
-        page.evaluate(f"jupyterapp.commands.execute('docmanager:open', {{path: '{chapter}'}})")
         with page.expect_response(lambda r: "/api/workspaces" in r.url, timeout=30_000):
+            titles.nth(4).click()
             page.wait_for_function(f"({OPENED})() === '{chapter}'")
+        assert titles.nth(4).get_attribute("aria-current") == "page"
+        assert titles.nth(0).get_attribute("aria-current") is None
         page.wait_for_timeout(2_000)  # JupyterLab writes down what is open a little later
+        assert not page.evaluate(DIRTY)
+        lines = page.locator(".jp-NotebookPanel:visible .jp-MarkdownOutput > p")
+        assert lines.nth(2).evaluate(LETTERS) < MOST_LETTERS
+        contents.get_by_text("Sentences of different lengths need padding").click()
+        heading = page.get_by_role("heading", name="Sentences of different lengths need padding")
+        heading.wait_for()
+        page.wait_for_function(IN_VIEW, arg=heading.element_handle())
     with lab(folder) as address, opened(browser, address) as page:
         page.wait_for_function(f"({OPENED})() === '{chapter}'", timeout=30_000)

@@ -1,29 +1,111 @@
 """The book is printed from the site, chapter after chapter, with the numbers of their pages."""
 
 import dataclasses
+import re
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from conftest import CHROMIUM, ROOT
 
 from bookbinder.description import read_book
-from bookbinder.site.printing import print_book
+from bookbinder.site.printing import FIT, READY, TEXT_WIDTH, print_book
+
+CHAPTER = "08_more_scoring_functions"  # its equation (8.4) is wider than the paper
+MOST_LINES = 45  # of code that fits on a page
+CUT = """() => [...document.querySelectorAll("div.math, .parts, pre, table.table")].filter((box) =>
+  box.getBoundingClientRect().left + box.scrollWidth > innerWidth + 1).map((b) => b.textContent)"""
 
 
-def test_a_chapter_is_printed_with_contents_and_references(site, tmp_path, capsys):
+def squeezed(text):
+    """Return a text without gaps, and without ligatures."""
+    return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text))
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["whole", "without exercises"])
+def exercises(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def folder(site, exercises, tmp_path_factory):
+    """A folder with one printed chapter."""
     pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine")
-    book = read_book(ROOT)
-    (tmp_path / "_build").mkdir()
-    (tmp_path / "_build/site").symlink_to(site)
-    one_chapter = dataclasses.replace(book, root=tmp_path, chapters=book.chapters[5:6])
+    root = tmp_path_factory.mktemp("print")
+    (root / "_build").mkdir()
+    (root / "_build/site").symlink_to(site)
+    one_chapter = dataclasses.replace(read_book(ROOT), root=root, chapters=(CHAPTER,))
     with ThreadPoolExecutor(1) as thread:  # in this one, the other tests' browser is at work
-        thread.submit(print_book, one_chapter).result()
-    printed = (tmp_path / "_build/book-pytorch-en.pdf").read_bytes()
-    assert printed.startswith(b"%PDF")
-    pages = int(capsys.readouterr().out.split(": ")[1].split()[0])
-    assert 10 < pages < 60
-    contents = (tmp_path / "_build/print/book.html").read_text(encoding="utf-8")
-    assert contents.count("data-page-of") == 2
-    assert [p.name for p in tmp_path.glob("_build/*")].count("book-pytorch-en.pdf") == 1
+        thread.submit(print_book, one_chapter, one_chapter.editions[0], exercises).result()
+    return root / "_build"
+
+
+@pytest.fixture(scope="module")
+def book_page(folder):
+    bs4 = pytest.importorskip("bs4")
+    return bs4.BeautifulSoup((folder / "print/book.html").read_text("utf-8"), "html.parser")
+
+
+@pytest.fixture(scope="module")
+def pages(folder, exercises):
+    """The texts of the pages, without gaps."""
+    pypdf = pytest.importorskip("pypdf")
+    name = "book-pytorch-en.pdf" if exercises else "book-pytorch-en-without-exercises.pdf"
+    assert [path.name for path in folder.glob("*.pdf")] == [name]
+    return [squeezed(page.extract_text()) for page in pypdf.PdfReader(folder / name).pages]
+
+
+def test_the_contents_name_the_page_of_every_chapter_and_section(book_page, pages):
+    lines = book_page.select("#contents a")
+    assert len(lines) > 8
+    for line in lines:
+        number = int(line.find_next("span").get_text())
+        assert squeezed(line.get_text()) in pages[number - 1]
+
+
+def test_every_page_of_a_chapter_has_its_title_and_number_at_the_head(pages):
+    inside = [number for number, text in enumerate(pages, 1) if "8.Morescoringfunctions" in text][
+        1:
+    ]
+    assert len(inside) > 10
+    assert inside == list(range(inside[0], inside[-1] + 1))
+    for number in inside:
+        assert re.match(rf"{number}|8\.Morescoringfunctions", pages[number - 1])
+
+
+def test_no_code_that_fits_on_a_page_is_cut_at_its_end(book_page, pages):
+    blocks = [pre.get_text() for pre in book_page.select(".cell_input pre")]
+    blocks = [code for code in blocks if code.count("\n") <= MOST_LINES]
+    assert len(blocks) > 20
+    assert not [code for code in blocks if not any(squeezed(code) in page for page in pages)]
+
+
+def test_every_explorer_has_its_still_picture_and_no_code_only_draws(book_page):
+    explorers = book_page.select(".d2l-explorer")
+    assert explorers
+    for explorer in explorers:
+        assert "Still picture at" in explorer.get_text()
+        assert explorer.select("img, td.v")
+    assert not book_page.select(".tag_drawing:not(.tag_solution) pre:not(.cell_output pre)")
+
+
+def test_exercises_and_their_solutions_are_there_or_not(book_page, pages, exercises):
+    assert bool(book_page.select("[id$='--exercises'], [id$='--solutions']")) == exercises
+    assert any("Exercise8.2" in page for page in pages) == exercises
+
+
+def test_text_has_ten_points_and_nothing_is_wider_than_the_paper(browser, folder):
+    page = browser.new_page(viewport={"width": TEXT_WIDTH, "height": 960})
+    page.emulate_media(media="print")
+    page.goto((folder / "print/book.html").as_uri())
+    page.evaluate(READY)
+    size = page.evaluate("getComputedStyle(document.querySelector('.bd-article p')).fontSize")
+    assert float(size.removesuffix("px")) == pytest.approx(10 * 96 / 72, abs=0.01)  # points
+    too_wide = page.evaluate(CUT)
+    page.evaluate(FIT)
+    cut = page.evaluate(CUT)
+    page.close()
+    assert too_wide, "choose a chapter in which something has to be made smaller"
+    assert not cut

@@ -13,8 +13,10 @@ import shared_kernel
 from bookbinder.execution import kernel_environment
 
 os.environ.update(kernel_environment())  # nbval's kernels inherit it
+# The tests of a module need its framework, and their files have the same names.
+collect_ignore = ["attention" if os.environ["D2L_FRAMEWORK"] == "jax" else "jax"]
 ROOT = Path(__file__).resolve().parent.parent
-NO_GPU = "DEVICE=cuda was asked for, and torch sees no CUDA device on this machine"
+NO_GPU = "DEVICE=cuda was asked for, and the framework sees no such device on this machine"
 
 TINY = {
     "book.toml": """
@@ -22,10 +24,9 @@ TINY = {
         source = "book"
         seconds_per_cell = 20
         chapters = ["00_first", "01_second"]
-        [[editions]]
-        framework = "pytorch"
-        language = "en"
-        notebooks = "notebooks/pytorch"
+        languages = ["en"]
+        [frameworks.pytorch]
+        name = "PyTorch"
         module = "tiny/torch.py"
     """,
     "book/00_first.md": """
@@ -58,7 +59,12 @@ TINY = {
 def gpu_is_missing() -> bool:
     if not os.environ["D2L_DEVICE"].startswith("cuda"):
         return False
-    import torch  # here, because it takes long and pytest -n loads this file in each process
+    # Imported here: it takes long, and pytest -n loads this file in each process.
+    if os.environ["D2L_FRAMEWORK"] == "jax":
+        import jax
+
+        return all(device.platform == "cpu" for device in jax.devices())
+    import torch
 
     return not torch.cuda.is_available()
 

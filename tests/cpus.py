@@ -11,7 +11,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # On this file's folder pytest loads tests/conftest.py, and with it the comparison of pictures.
-PYTEST = [sys.executable, "-m", "pytest", "tests/conftest.py", "notebooks", "--nbval", "-q"]
+FRAMEWORK = os.environ.get("D2L_FRAMEWORK", "pytorch")
+PYTEST = [sys.executable, "-m", "pytest", "tests/conftest.py", f"notebooks/{FRAMEWORK}"]
+PYTEST += ["--nbval", "-q"]
 
 # Each variable is obeyed by the library that it names and ignored by CPUs that have less.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -26,7 +28,7 @@ NUMPY_PLAIN = {
     "OPENBLAS_CORETYPE": "Nehalem",
 }
 
-SETTINGS = {
+SETTINGS_OF_PYTORCH = {
     "two-threads": TWO_THREADS,
     "one-thread": ONE_THREAD,
     "aten-default": ATEN_PLAIN,
@@ -39,6 +41,16 @@ SETTINGS = {
     # make test has one thread in each process: this differs from it in everything
     "plainest": TWO_THREADS | ATEN_PLAIN | SSE4 | MKL_PLAIN | NUMPY_PLAIN,
 }
+# XLA takes as many threads as NPROC says, and compiles for the instructions that its flag allows.
+SETTINGS_OF_JAX = {
+    "two-threads": TWO_THREADS | {"NPROC": "2"},
+    "one-thread": ONE_THREAD | {"NPROC": "1"},
+    "xla-avx2": {"XLA_FLAGS": "--xla_cpu_max_isa=AVX2"},
+    "xla-sse4": {"XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2"},
+    "numpy-plain": NUMPY_PLAIN,
+    "plainest": TWO_THREADS | NUMPY_PLAIN | {"NPROC": "2", "XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2"},
+}
+SETTINGS = {"pytorch": SETTINGS_OF_PYTORCH, "jax": SETTINGS_OF_JAX}[FRAMEWORK]
 
 
 def different_cells(output: str) -> list[str]:

@@ -1,18 +1,20 @@
 """Prints the oldest versions that pyproject.toml allows to who tests the book, for pip."""
 
+import os
 import tomllib
 from pathlib import Path
 
 PYPROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
 
 
-def oldest_versions(project: dict) -> list[str]:
-    """Return `name==version` for every lower bound of the package, the book and its tests."""
+def oldest_versions(project: dict, framework: str) -> list[str]:
+    """Return `name==version` for every lower bound of package, framework, book and tests."""
     extras = project["optional-dependencies"]
-    requirements = [*project["dependencies"], *extras["book"], *extras["test"]]
+    groups = [extras[framework], extras["book"], extras["test"]]
+    requirements = [*project["dependencies"], *(line for group in groups for line in group)]
     return [line.replace(">=", "==") for line in requirements if ">=" in line]
 
 
 if __name__ == "__main__":
     project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
-    print(*oldest_versions(project), sep="\n")
+    print(*oldest_versions(project, os.environ.get("D2L_FRAMEWORK", "pytorch")), sep="\n")

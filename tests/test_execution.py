@@ -12,7 +12,7 @@ from bookbinder.execution import execute, output_problems
 def run(folder, *cells, seconds=20):
     text = "# 0. Title\n\n" + "\n\n".join(f"```python {cell}\n```" for cell in cells) + "\n"
     write_files(folder, {"00_x.md": text})
-    chapter = read_chapter(folder / "00_x.md", "book/00_x.md", "pytorch")
+    chapter = read_chapter(folder / "00_x.md", "book/00_x.md")
     done = []
     notebook = execute(chapter, folder, seconds, done.append)
     assert done == list(range(1, len(cells) + 1))

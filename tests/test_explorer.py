@@ -8,11 +8,13 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import explorer_examples as examples
+import numpy as np
 import pytest
 import torch
+from matplotlib.path import Path
 
 from bookbinder.prose import seen_in_html
-from d2l_attention.practice import Arrow, Bars, Curve, Line, Plot, Points, explore
+from d2l_attention.practice import Arrow, Bars, Curve, Line, Live, Plot, Points, Toggles, explore
 from d2l_attention.practice.drawing import color, number_text, ticks
 
 WORDS = {"caption": "Caption.", "question": "Question?"}
@@ -67,7 +69,7 @@ def test_curves_are_a_picture_with_a_text_for_those_who_cannot_see_it():
 
 def drawn(html):
     """Return the plots of an explorer as a browser reads them."""
-    sources = re.findall(r'<img class="plot"[^>]*src="data:[^,]*,([^"]*)"', html)
+    sources = re.findall(r'<img class="plot[^>]*src="data:[^,]*,([^"]*)"', html)
     return [ElementTree.fromstring(unquote(unescape(source))) for source in sources]
 
 
@@ -105,11 +107,153 @@ def test_a_mark_names_its_numbers_in_every_frame_and_curves_are_stored_once():
     assert len(curves) == 3 + 6  # not 18 of each kind
 
 
+KINDS = ("dot product", "distance", "cosine", "additive")
+
+
+def values_of(html, frame):
+    """Return all numbers of a frame, as the script sees them: weights, then what is stored once."""
+    stored, curves = attribute(html, "data-frames")[frame], attribute(html, "data-curves")
+    return stored[:4] + [number for at in stored[4:] for number in curves[at]]
+
+
+def slice_of(values, mark, axis):
+    begin, count = map(int, mark.get(f"data-{axis}")[1:].split(":"))
+    return np.array([np.nan if v is None else v for v in values[begin : begin + count]])
+
+
+def inside(values, mark):
+    """Return which points of the plane of the examples an area holds."""
+    corners = np.stack([slice_of(values, mark, axis) for axis in "xy"], -1)
+    points, held = examples.PLANE.numpy(), np.zeros(len(examples.PLANE), bool)
+    for ring in np.split(corners, np.flatnonzero(np.isnan(corners[:, 0]))):
+        ring = ring[np.isfinite(ring[:, 0])]
+        held ^= Path(ring).contains_points(points) if len(ring) > 2 else False
+    return held
+
+
+@pytest.mark.parametrize("frame", range(4))
+def test_a_region_holds_the_places_where_its_key_wins(frame):
+    html = examples.planes().html
+    areas = drawn(html)[0].findall("{*}path[@class='area']")
+    scores = examples.scores_of(KINDS[frame], examples.PLANE).numpy()
+    assert len(areas) == 4
+    for key, area in enumerate(areas):
+        others = [j for j in range(4) if abs(scores[:, j] - scores[:, key]).max() > 1e-9]
+        lead = scores[:, key] - scores[:, others].max(1)
+        clear = (abs(lead) > 0.15) & (abs(examples.PLANE.numpy()).max(1) < 2.9)
+        assert (inside(values_of(html, frame), area) == (lead > 0))[clear].all()
+
+
+def test_each_name_stands_in_its_region_and_no_two_at_one_place():
+    html = examples.planes().html
+    regions = drawn(html)[0]
+    names = regions.findall("{*}text[@class='name']")
+    assert [name.text for name in names] == list("abcd")
+    for frame, kind in enumerate(KINDS):
+        values = values_of(html, frame)
+        places = [[slice_of(values, n, axis)[0] for axis in "xy"] for n in names]
+        seen = [tuple(place) for place in places if np.isfinite(place).all()]
+        assert len(set(seen)) == len(seen) >= 3
+        scores = examples.scores_of(kind, torch.tensor(places)).numpy()
+        for key, place in enumerate(places):
+            best = scores[key].max()
+            assert not np.isfinite(place).all() or scores[key, key] == pytest.approx(best)
+    assert np.isnan(slice_of(values_of(html, 0), names[0], "x"))  # a never wins
+
+
+@pytest.mark.parametrize("frame", range(4))
+def test_a_surface_lies_in_bands(frame):
+    html = examples.planes().html
+    areas = drawn(html)[1].findall("{*}path[@class='area']")
+    heights = examples.scores_of(KINDS[frame], examples.PLANE)[:, 0].numpy()
+    within = abs(examples.PLANE.numpy()).max(1) < 2.9
+    away = np.hypot(*examples.PLANE.numpy().T) > 0.5  # where no cosine jumps
+    for low, area in zip((-np.inf, *range(-3, 4)), areas, strict=True):
+        clear = within & away & (abs(heights - low) > 0.15)
+        assert (inside(values_of(html, frame), area) == (heights > low))[clear].all()
+
+
+def test_a_surface_that_stays_takes_no_numbers():
+    static = drawn(examples.planes().html)[2]
+    assert static.findall("{*}path[@class='area']") == []
+    assert len(static.findall("{*}path[@fill-rule]")) == 2
+
+
+def test_plots_side_by_side_share_a_legend():
+    html = examples.planes().html
+    (legend,) = re.findall("<ul>.*?</ul>", html)
+    assert re.findall("</svg>(.*?)</li>", legend) == ["query", "score ≤ -3", "score ≥ 3"]
+
+
+def test_a_script_gets_what_gives_the_scores_of_the_function():
+    stored = attribute(examples.planes().html, "data-scores")
+    assert stored["every"] == 13 * 13
+    queries = torch.tensor([[0.0, 0.0], [-1.5, 2.5], [3.0, 1.0]]).double()
+    for kind, ((c, a, b, origin, unit, tanh),) in zip(KINDS, stored["frames"], strict=True):
+        for query in queries:
+            q = query.numpy() - origin
+            q = q / (np.hypot(*q) or 1) if unit else q
+            inner = (np.array(a) @ q if a else q) + (np.array(b) if b else 0)
+            scores = (np.array(c) * (np.tanh(inner) if tanh else inner)).sum(-1)
+            wanted = examples.scores_of(kind, query[None])[0].numpy()
+            assert scores - scores[0] == pytest.approx(wanted - wanted[0], abs=1e-6)
+
+
 def test_numbers_of_a_plot_stand_in_a_folded_table():
     html = examples.plots().html
     folded = re.search(r"<details><summary>Numbers</summary>(.*?)</details>", html, re.DOTALL)[1]
     weights = examples.pooled(1.0, 1.0)["weights"][0].tolist()
     assert titles(folded) == [f"{w:.4f}" for w in weights]
+
+
+def test_letters_light_up_in_the_color_of_their_weight():
+    html = examples.film().html
+    (head,) = re.findall(r'<table class="d2l-cells lit".*?<thead>(.*?)</thead>', html, re.DOTALL)
+    lit = re.findall(r"<th[^>]*background-color:(#\w+);color:(#\w+)\">([^<]*)</th>", head)
+    assert lit == [
+        (*color(w), letter)
+        for w, letter in zip((0, 0.25, 0.75), ("&lt;a&gt;", "b", "c"), strict=True)
+    ]
+    assert html.index("d2l-cells lit") < html.index('<img class="plot"')  # open, above the plot
+    assert '"d2l-cells lit"' not in examples.plots().html
+
+
+def test_what_is_folded_stands_with_the_numbers_and_in_the_order_of_the_frames():
+    html = examples.film().html
+    folded = re.search(r"<details><summary>Numbers</summary>(.*?)</details>", html, re.DOTALL)[1]
+    assert cells(folded) == ["forwards"]
+    assert cells(html) == ["", "0.25", "0.75", "forwards", "3"]
+    frames = attribute(html, "data-frames")
+    assert [frame[:5] for frame in frames[4:6]] == [
+        [1, 0, 0, n, 1] for n in ("forwards", "backwards")
+    ]
+
+
+def test_ticks_have_the_names_that_a_plot_gives_them():
+    (plot,) = drawn(examples.film().html)
+    assert [text.text for text in plot.findall("{*}text")] == ["a", "b", "c", "none", "all"]
+
+
+def test_only_an_explorer_with_steps_carries_their_script_and_style():
+    html = examples.film().html
+    assert 'data-steps="0 3"' in html
+    assert all(word in html for word in ("stepper", '"Next"', ".steps button"))
+    assert "<button" not in html  # none that does nothing
+    for other in (examples.plots(), examples.heat_map()):
+        assert not re.search("step(per|s)|BUTTONS|STEPS", other.html)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"steps": "b"}, "steps: there is no slider 'b', only a"),
+        ({"lit": "wieghts"}, "the function returns no part 'wieghts'"),
+        ({"folded": ["sum"]}, "the function returns no part 'sum'"),
+    ],
+)
+def test_steps_and_folds_of_what_is_not_there_say_why(options, message):
+    with pytest.raises(ValueError, match=message):
+        explore(lambda a: {"weights": [[0.5]]}, **WORDS, a=[1, 2], **options)
 
 
 def test_a_choice_between_names_becomes_buttons_and_numbers_a_slider():
@@ -123,6 +267,48 @@ def test_a_choice_between_names_becomes_buttons_and_numbers_a_slider():
     assert kind_of([-1, 0.5, float("inf")]) == "slider"
     assert kind_of({"1 head": 1, "2 heads": 2}) == "slider"
     assert kind_of([1, 20_000]) == "slider"
+
+
+def test_words_are_on_or_off_in_every_pattern():
+    html = examples.one_row().html
+    words, fill = attribute(html, "data-sliders")
+    assert words[3] == examples.TEA
+    assert len(fill[1]) == 3
+    assert words[1][words[2]] == "two, sugars"
+    assert "Still picture at words = two, sugars, fill = -inf." in html
+    for at, frame in enumerate(attribute(html, "data-frames")):  # as the script counts
+        pattern = tuple(digit == "1" for digit in f"{at // 3:03b}")
+        shown = examples.stages(pattern, (-torch.inf, -1e6, 0.0)[at % 3])["weights"][0]
+        weights = [float("nan") if w is None else w for w in frame[3:6]]
+        assert weights == pytest.approx(shown.tolist(), abs=1e-4, nan_ok=True)
+
+
+def test_words_to_turn_on_and_off_must_differ():
+    with pytest.raises(ValueError, match=r"different words, got \['tea', 'tea'\]"):
+        Toggles(["tea", "tea"])
+
+
+def test_parts_of_one_row_each_are_rows_of_one_table_with_digits_of_their_own():
+    html = examples.one_row().html
+    assert html.count("<table") == 2  # the other one holds the sum
+    assert cells(html) == ["1", "3", "-inf", "0.12", "0.88", "", "1.0000"]
+    assert titles(html) == ["0.1192", "0.8808", "0.0000"]
+    assert re.findall(r'<th scope="(?:row|col)">([^<]*)', html) == [
+        *examples.TEA,
+        "score",
+        "weights",
+        "sum",
+    ]
+    assert html.count('class="v masked"') == 1
+    with pytest.raises(ValueError, match="columns must name 3, got 1"):
+        explore(examples.stages, **WORDS, columns=["x"], fill=[1.0, 2.0], words=Toggles("abc"))
+
+
+def test_of_integers_in_one_table_zero_is_no_cell():
+    shapes = explore(lambda a: {"in": [[0, 2, a]], "out": [[0, 0, 2]]}, **WORDS, a=[3, 4])
+    assert cells(shapes.html) == ["", "2", "3", "", "", "2"]
+    assert titles(shapes.html) == []
+    assert 'class="d2l-cells boxes"' in shapes.html
 
 
 def test_numbers_words_and_counts_stand_in_a_table():
@@ -144,7 +330,14 @@ def test_text_shows_the_start_frame():
 
 @pytest.mark.parametrize(
     ("example", "most"),
-    [(examples.heat_map, 12_500), (examples.curves, 15_000), (examples.plots, 21_000)],
+    [
+        (examples.heat_map, 15_000),
+        (examples.curves, 18_500),
+        (examples.plots, 23_500),
+        (examples.one_row, 16_000),
+        (examples.planes, 35_000),
+        (examples.film, 24_000),
+    ],
 )
 def test_an_explorer_is_small_whole_and_always_the_same(example, most):
     html = example().html
@@ -193,15 +386,16 @@ def test_frames_may_be_quoted_in_prose_and_styles_may_not():
 @pytest.mark.parametrize(
     ("function", "options", "message"),
     [
-        (lambda a: 1, {}, "one to 3 sliders, got 0"),
+        (lambda a: 1, {}, "one to 4 sliders, got 0"),
         (lambda a: 1, {"a": [1]}, "two or more different values"),
-        (lambda a: 1, {n: [1, 2] for n in "abcd"}, "one to 3 sliders, got 4"),
+        (lambda a: 1, {n: [1, 2] for n in "abcde"}, "one to 4 sliders, got 5"),
         (lambda a: torch.ones(a, 2), {"a": [1, 2]}, "at {'a': 2} the function returns"),
         (lambda a: torch.ones(2, 2, 2), {"a": [1, 2]}, "matrices, got shape"),
         (lambda a: torch.ones(2, 2), {"a": [1, 2], "rows": ["x"]}, "rows must name 2 rows, got 1"),
         (lambda a: torch.ones(2), {"a": [1, 2], "start": {"a": 3}}, "a has no value 3, only 1, 2"),
         (lambda a: {"y": [1, 2]}, {"a": [1, 2], "x": [1, 2, 3]}, r"x has shape \(3,\)"),
         (lambda a: torch.rand(60, 60), {"a": range(5)}, "may weigh 60000 bytes and 5 frames"),
+        (lambda a, b: 1, {"a": [1, 2], "b": [1, 2], "live": Live("", "ba", list)}, "b and a must"),
     ],
 )
 def test_an_explorer_that_cannot_be_made_says_why(function, options, message):

@@ -11,7 +11,7 @@ from bookbinder.description import Book, Edition
 from bookbinder.diagrams import bring_diagrams, stale_diagrams
 from bookbinder.errors import BookError
 from bookbinder.filled_in import filled_in, path_minutes, path_sections
-from bookbinder.notation import letter_problems, letters_in, read_notation, table
+from bookbinder.notation import in_code, letter_problems, letters_in, read_notation, table
 from bookbinder.pace import minutes, sections
 from bookbinder.prose import Page
 from bookbinder.terms import early_uses
@@ -88,7 +88,9 @@ def book(tmp_path):
     (tmp_path / "book/figures").mkdir(parents=True)
     (tmp_path / "book/notation.toml").write_text(LETTERS)
     (tmp_path / "book/figures/box.svg").write_text("<svg/>")
-    edition = Edition("pytorch", "en", tmp_path / "notebooks", tmp_path / "package/torch.py")
+    edition = Edition(
+        "pytorch", "en", tmp_path / "notebooks", tmp_path / "package/torch.py", "PyTorch"
+    )
     names = ("01_first", "02_second")
     for name, text in zip(names, (FIRST, SECOND), strict=True):
         (tmp_path / f"book/{name}.md").write_text(text)
@@ -98,7 +100,7 @@ def book(tmp_path):
 
 
 def read(book):
-    return [read_chapter(book.chapter_file(n), f"book/{n}.md", "pytorch") for n in book.chapters]
+    return [read_chapter(book.chapter_file(n), f"book/{n}.md") for n in book.chapters]
 
 
 def prose(chapter):
@@ -142,6 +144,10 @@ def test_the_path_of_this_book_takes_two_hours():
     assert 105 <= sum(map(path_minutes, path.values())) <= 125
 
 
+def test_a_comma_inside_brackets_separates_no_names():
+    assert in_code("Q[e, i], weights, …") == "`Q[e, i]`, `weights`, …"
+
+
 def test_the_notation_table_has_common_letters_first(book):
     text = table(read_notation(book.source), read(book))
     assert text.index("**In every chapter**") < text.index("**Only in chapter 2**")
@@ -165,7 +171,7 @@ def test_letters_are_found_in_equations(text, letters):
 def problems_of(book, text):
     path = book.chapter_file("02_second")
     path.write_text(f"# 2. Second\n\n{text}\n")
-    chapter = read_chapter(path, "book/02_second.md", "pytorch")
+    chapter = read_chapter(path, "book/02_second.md")
     return letter_problems(read_notation(book.source), [Page(chapter, chapter.notebook)])
 
 
@@ -223,7 +229,7 @@ def pages_of(tmp_path, *texts):
     for number, text in enumerate(texts):
         path = tmp_path / f"0{number}_page.md"
         path.write_text(f"# {number}. T\n\nA lid.\n\n## Begin\n\n{text}\n")
-        chapter = read_chapter(path, path.name, "pytorch")
+        chapter = read_chapter(path, path.name)
         made.append(Page(chapter, chapter.notebook))
     return made
 

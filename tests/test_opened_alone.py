@@ -82,7 +82,7 @@ def test_the_install_cell_comes_first_and_changes_no_other_cell(tiny):
     install, *rest = after.notebook.cells
     assert tags_of(install) == [INSTALL]
     assert rest == before.notebook.cells
-    assert after.lines == [1, *before.lines]
+    assert after.places == [["book/00_first.md:1"], *before.places]
     assert after.where(1) == "book/00_first.md:1"
 
 

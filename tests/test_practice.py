@@ -217,7 +217,12 @@ def test_a_lost_axis_is_named():
     result = check(SHARES, lambda x: x / x.sum(-1))
     assert result.status == "error"
     assert "Did an axis get lost on the way?" in result.message
-    assert result.message.endswith("The result has shape (2, 3).")
+    assert result.message.endswith("with keepdim=True. The result has shape (2, 3).")
+
+
+def test_a_lost_axis_is_kept_in_the_words_of_the_framework():
+    result = check(SHARES, lambda x: x / x.sum(-1), framework="numpy")
+    assert result.message.endswith("with keepdims=True. The result has shape (2, 3).")
 
 
 def test_a_numpy_array_is_no_tensor():

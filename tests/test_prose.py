@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from bookbinder.chapters import Chapter
+from bookbinder.chapters import Chapter, places_of
 from bookbinder.prose import Page, agrees, problems
 
 GOOD = """# 4. Title
@@ -48,7 +48,8 @@ def page(name, text):
     cells = [code, nbformat.v4.new_markdown_cell(text)]
     executed = nbformat.v4.new_notebook(cells=[{**code, "outputs": [shown]}, cells[1]])
     notebook = nbformat.v4.new_notebook(cells=cells)
-    return Page(Chapter(name, f"book/{name}.md", notebook, [1, 1]), executed)
+    file = f"book/{name}.md"
+    return Page(Chapter(name, file, notebook, places_of(file, notebook, [1, 1])), executed)
 
 
 def found(tmp_path, old="", new=""):
@@ -81,6 +82,7 @@ def test_a_good_page_has_no_problems(tmp_path):
         ("0.27", "0.28", 19, "no output above shows 0.28"),
         ("27%", "28%", 19, "no output above shows 28%"),
         ("`d = 300`", "`d = 301`", 20, None),
+        ("about 5 minutes", "about 105 minutes", 1, None),
         ("See the", "See 301", 21, "no output above shows 301"),
         ("cover.svg", "missing.svg", 23, "missing.svg does not exist"),
         ("![A heat map]", "![]", 23, "has no alt text"),

@@ -120,6 +120,63 @@ def test_without_the_record_a_changed_copy_still_stays(book):
     assert copies(book)["00_first.ipynb"] == "my work"
 
 
+def test_a_fresh_chapter_keeps_what_the_reader_wrote_under_another_name(book, capsys):
+    bring()
+    for number, work in enumerate(["my work", "my second work"]):
+        write_files(book, {"mine/00_first.ipynb": nbformat.writes(notebook(work))})
+        assert main(["fresh", "mine", "00_first"]) == 0
+        old = f"00_first.old{'-2' * number}.ipynb"
+        assert copies(book)["00_first.ipynb"] == "00_first v1"
+        assert copies(book)[old] == work
+        assert capsys.readouterr().out == (
+            f"00_first.ipynb is as the book has it; yours is kept as {old}\n"
+        )
+    publish(book, "v2")
+    bring()
+    assert copies(book)["00_first.ipynb"] == "00_first v2"  # a fresh copy follows the book
+
+
+def test_outputs_of_a_copy_are_kept_too(book):
+    bring()
+    write_files(book, {"mine/00_first.ipynb": nbformat.writes(notebook("00_first v1", count=7))})
+    assert main(["fresh", "mine", "00_first"]) == 0
+    assert (book / "mine/00_first.old.ipynb").exists()
+
+
+def test_a_fresh_chapter_that_is_fresh_or_missing_leaves_nothing_beside_it(book, capsys):
+    assert main(["fresh", "mine", "00_first.ipynb"]) == 0
+    assert main(["fresh", "mine", "00_first"]) == 0
+    assert copies(book) == {"00_first.ipynb": "00_first v1"}
+    assert capsys.readouterr().out == "00_first.ipynb is as the book has it\n" * 2
+    assert is_trusted("00_first v1")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (["00_frist"], "error: no chapter '00_frist' in the book (did you mean '00_first'?)\n"),
+        ([], "error: which chapter? for example: make fresh CHAPTER=01_second\n"),
+    ],
+)
+def test_a_wrong_name_is_one_line_and_changes_nothing(book, name, message, capsys):
+    bring()
+    before = copies(book)
+    assert main(["fresh", "mine", *name]) == 1
+    assert capsys.readouterr().err == message
+    assert copies(book) == before
+
+
+def test_copies_bring_the_table_of_contents_for_jupyterlab(book):
+    text = nbformat.writes(
+        nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# 0. First\n\n## Look")])
+    )
+    write_files(book, {"notebooks/pytorch/00_first.ipynb": text})
+    bring()
+    folder = book / "_build/lab/book_contents"
+    loaded = json.loads((folder / "package.json").read_text())["jupyterlab"]["_build"]["load"]
+    assert '["00_first.ipynb", "0. First", ["Look"]]' in (folder / loaded).read_text()
+
+
 def test_a_broken_record_is_named(book, capsys):
     write_files(book, {f"mine/{RECORD}": "{"})
     assert main(["copies", "mine"]) == 1

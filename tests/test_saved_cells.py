@@ -10,7 +10,9 @@ from bookbinder.saved_cells import compose_module, saved_in_cell
 
 def save(cell, first_line=10):
     cell = textwrap.dedent(cell).strip("\n")
-    return saved_in_cell(cell, "book/04_x.md", first_line, "book/04_x.md, Heading")
+    return saved_in_cell(
+        cell, lambda line: f"book/04_x.md:{first_line + line}", "book/04_x.md, Heading"
+    )
 
 
 def module(*cells):

@@ -1,12 +1,18 @@
 """The site's sources: links, folds, references, functions, formulas; and builds that must fail."""
 
+import functools
 import json
+import os
 import re
+import string
+import subprocess
 from pathlib import Path
 
 import nbformat
 import pytest
+import torch
 from conftest import ROOT, TINY, write_files
+from torch.nn import functional as F
 
 from bookbinder.__main__ import main
 from bookbinder.binding import bind_module, notebook_path, read_edition_chapters
@@ -14,17 +20,22 @@ from bookbinder.chapters import Chapter
 from bookbinder.description import read_book
 from bookbinder.errors import BookError
 from bookbinder.notebook_files import as_text, published
+from bookbinder.site import sentence
 from bookbinder.site.bibliography import references_page
 from bookbinder.site.building import build_site, in_the_book, site_folder
+from bookbinder.site.darkness import dark, with_dark_version
+from bookbinder.site.dates import last_changes
 from bookbinder.site.finding import sections
-from bookbinder.site.finishing import MODULE, finished, size_of, slim
+from bookbinder.site.finishing import MODULE, finish, finished, size_of, slim
 from bookbinder.site.formulas import with_math
-from bookbinder.site.front import facts_page, first_explorer, home_page, lead_of
+from bookbinder.site.front import facts_page, home_page, lead_of, picture
 from bookbinder.site.functions import docstring_as_markdown, functions_page
 from bookbinder.site.icons import icon_styles, icons_used
 from bookbinder.site.pages import equations, site_notebook
+from bookbinder.site.previews import previews
 from bookbinder.site.printing import localize
 from bookbinder.site.sources import paired
+from bookbinder.site.styles import classes_of, used_only
 from d2l_attention import torch as ours
 
 BOOK = {
@@ -53,6 +64,10 @@ BOOK = {
         # 1. Second
 
         By [(0.1)](00_first.ipynb), see [there](00_first.ipynb#References).
+
+        ## Use a new term
+
+        It is a new term, and new terms are linked once.
 
         ## References
 
@@ -99,7 +114,7 @@ def chapters_of(book):
 
 
 def chapter_of(*cells):
-    return Chapter("00_c", "book/00_c.md", nbformat.v4.new_notebook(cells=list(cells)), [1])
+    return Chapter("00_c", "book/00_c.md", nbformat.v4.new_notebook(cells=list(cells)))
 
 
 def test_the_origin_goes_and_lines_stay(book):
@@ -161,13 +176,23 @@ def test_in_print_code_that_only_draws_gives_way_to_where_it_is():
     bs4 = pytest.importorskip("bs4", reason="the packages of the site are not installed")
     page = bs4.BeautifulSoup(
         '<article><div class="cell tag_drawing"><details class="hide above-input"><summary>Show'
-        "</summary>plt.plot()</details><img></div></article>",
+        '</summary>plt.plot()</details><div class="cell_output"><img></div></div>'
+        '<div class="cell tag_drawing"><details class="hide above-input"><summary>Show</summary>'
+        "def show(): pass</details></div></article>",
         "html.parser",
     )
     localize(page.article, "06_c", {"06_c"}, "")
-    assert "plt.plot" not in page.get_text()
-    assert "06_c.ipynb" in page.get_text()
     assert page.img
+    assert page.get_text() == "The code that draws this is in 06_c.ipynb."
+
+
+def test_a_picture_that_is_not_there_stops_the_build(tmp_path):
+    pytest.importorskip("bs4", reason="the packages of the site are not installed")
+    (tmp_path / "_static").mkdir()
+    page = tmp_path / "index.html"
+    page.write_text('<head></head><img alt="A." src="_images/none.svg">')
+    with pytest.raises(BookError, match=r"index\.html shows _images/none\.svg"):
+        finish(tmp_path)
 
 
 def test_pictures_get_the_room_that_they_will_take():
@@ -211,8 +236,85 @@ def test_a_work_that_two_chapters_cite_is_listed_once(book):
 def test_the_home_page_lists_chapters_with_question_and_minutes(book):
     notebooks = [(chapter, chapter.notebook) for chapter in chapters_of(book)]
     page = home_page("Tiny", "Lead.", notebooks, ("facts",))
-    assert "| [0. First](00_first.ipynb) | Why? | 0 |  |" in page
-    assert first_explorer(notebooks) is None
+    first, second = page.split(":::{container} book-card")[1:]
+    assert "**[0. First](00_first.ipynb)**\n\nWhy?\n\n*0 minutes*" in first
+    assert "[1. Second](01_second.ipynb)" in second
+    assert "In two hours" not in page
+    assert "9 sections" in home_page("Tiny", "", notebooks, (), ("| table |", 9))
+
+
+def test_a_card_shows_a_diagram_before_a_heat_map_before_another_figure():
+    def cell(svg, alt):
+        data, metadata = {"image/svg+xml": svg}, {"image/svg+xml": {"alt": alt}}
+        output = nbformat.v4.new_output("display_data", data, metadata=metadata)
+        return nbformat.v4.new_code_cell("1", outputs=[output])
+
+    cells = [cell("<svg/>", "curve"), cell('<svg id="QuadMesh_1"/>', "heat map")]
+    cells.append(nbformat.v4.new_markdown_cell("![a diagram](figures/a.svg)"))
+    assert picture(nbformat.v4.new_notebook(cells=cells)) == ("a diagram", "_images/a.svg")
+    assert picture(nbformat.v4.new_notebook(cells=cells[:2]))[0] == "heat map"
+    assert picture(nbformat.v4.new_notebook(cells=cells[:1]))[0] == "curve"
+    assert picture(nbformat.v4.new_notebook(cells=[])) is None
+
+
+def test_the_home_page_scores_words_as_chapter_0_does():
+    words = sentence.words_of("The early bird catches the early worm.")
+    assert words == sentence.SENTENCE.split()
+    counts = [[word.count(c) for c in string.ascii_lowercase] for word in words]
+    X = F.normalize(torch.tensor(counts).double(), dim=1)
+    scores = torch.tensor(sentence.scores(words), dtype=torch.float64)
+    torch.testing.assert_close(scores, X @ X.T)
+    row = torch.tensor(sentence.weights(scores[1].tolist(), 4), dtype=torch.float64)
+    torch.testing.assert_close(row, (4 * X @ X.T).softmax(dim=1)[1])
+
+
+def test_words_have_letters_and_digits_of_any_script_and_nothing_else():
+    assert sentence.words_of("Don't – ÜBER 42 猫, ...") == ["dont", "über", "42", "猫"]
+    assert len(sentence.words_of("a " * 40)) == sentence.MOST_WORDS
+
+
+def test_a_figure_gets_a_dark_version_and_heat_maps_keep_their_colors():
+    svg = '<svg a="b"><g id="QuadMesh_1"><path style="fill: #08306b; stroke: #e0e0e0"/></g></svg>'
+    style = with_dark_version(svg).removeprefix('<svg a="b">').partition("</style>")[0]
+    assert style.startswith("<style>@media (prefers-color-scheme: dark){svg{fill:#f2f2f2}")
+    assert "#08306b" not in style
+    assert '[style*="stroke: #e0e0e0"]:not([id^="QuadMesh"] *' in style
+    assert with_dark_version("no picture") == "no picture"
+
+
+def test_a_diagram_keeps_its_edges_and_its_pale_boxes_become_dark():
+    svg = '<svg><rect fill="#FBE0CC" stroke="#D55E00"/><text fill="#222222"/></svg>'
+    made = with_dark_version(svg)
+    assert '[fill="#FBE0CC"]{fill:' in made
+    assert '[stroke="#D55E00"]' not in made
+    assert [dark(color) for color in ("#FFFFFF", "#000000")] == ["#121212", "#f2f2f2"]
+
+
+def test_references_are_previewed_by_equation_definition_and_source():
+    page = """<p>A sentence.
+A <strong id="term-key">key</strong> and <strong id="term-value">value</strong> in <a href="">b</a>.
+<div class="math notranslate nohighlight" id="equation-4-2">
+\\[a = b \\tag{4.2}\\]</div>
+<li><p><span id="reference-1"></span>A. Author, 2020.</p></li>"""
+    found = previews(page)
+    assert found["term-key"] == found["term-value"]
+    assert found["term-key"] == "A <strong>key</strong> and <strong>value</strong> in b."
+    assert found["equation-4-2"] == '<div class="math">\\[a = b \\tag{4.2}\\]</div>'
+    assert found["reference-1"] == "A. Author, 2020."
+
+
+def test_chapters_have_the_day_of_their_last_commit_where_there_is_git(tmp_path):
+    assert last_changes(tmp_path) == {}
+    run = functools.partial(subprocess.run, cwd=tmp_path, check=True, capture_output=True)
+    run(["git", "init"])
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    for day, names in (("2024-05-06", "ab"), ("2025-07-08", "b")):
+        for name in names:
+            (tmp_path / f"{name}.md").write_text(day)
+        run(["git", "add", "."])
+        dated = os.environ | {"GIT_COMMITTER_DATE": f"{day}T12:00:00Z"}
+        run(["git", *who, "commit", "-m", day], env=dated)
+    assert last_changes(tmp_path) == {"a.md": "2024-05-06", "b.md": "2025-07-08"}
 
 
 def test_the_lead_of_the_readme_is_its_first_paragraph_of_words():
@@ -323,6 +425,19 @@ def test_pictures_lose_digits_that_no_eye_sees_and_gaps():
     assert slim(picture) == '<path d="M1.23 2.5L-3 4z" x="1.23456"/>'
 
 
+STYLES = (
+    "a{b:c}.used,.unused>p{d:e}.unused{f:g}.used:not(.unused) i{h:i}"
+    "@media print{.unused{j:k}}@media screen{.set .used{l:m}.unused{n:o}}@font-face{p:q}"
+)
+
+
+def test_style_sheets_keep_what_pages_and_scripts_use():
+    classes = classes_of(['<p class="used other">'], ['element.classList.add("set")'])
+    assert used_only(STYLES, classes) == (
+        "a{b:c}.used{d:e}.used:not(.unused) i{h:i}@media screen{.set .used{l:m}}@font-face{p:q}"
+    )
+
+
 def test_headings_of_editions_are_paired():
     assert paired(["A", "B", "C"], ["A", "X", "C"]) == {"A": "A", "B": "X", "C": "C"}
     assert paired(["A", "B"], ["甲", "乙"]) == {"A": "甲", "B": "乙"}
@@ -331,7 +446,9 @@ def test_headings_of_editions_are_paired():
 
 def test_warnings_of_sphinx_name_the_books_own_line():
     cells = [nbformat.v4.new_markdown_cell(text) for text in ("# 0. T", "First.", "Second.")]
-    chapter = Chapter("00_c", "book/00_c.md", nbformat.v4.new_notebook(cells=cells), [1, 10, 20])
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    places = [["book/00_c.md:1"], ["book/00_c.md:10", "book/00_c.md:11"], ["book/00_c.md:20"]]
+    chapter = Chapter("00_c", "book/00_c.md", notebook, places)
     found = in_the_book("/s/00_c.ipynb:20003: WARNING: odd [x]\n", Path("/s"), [chapter])
     assert found == ["book/00_c.md:11: odd [x]"]
 
@@ -347,6 +464,10 @@ def test_the_site_is_built_and_a_failed_build_leaves_it(book, sphinx):
     before = {path: path.read_bytes() for path in site.rglob("*.html")}
     assert 'href="00_first.html#equation-0-1"' in (site / "01_second.html").read_text()
     assert "new term" in (site / "genindex.html").read_text()
+    page = (site / "01_second.html").read_text()
+    assert page.count('class="term') == 1
+    assert 'internal" href="00_first.html#term-new-term">new term</a>, and' in page
+    assert "last-changed" not in page  # there is no git
     change(book.root, "see [there]", "see {oddrole}`x` [there]")
     with pytest.raises(BookError, match=r"book/01_second\.md:3: .*oddrole"):
         build_site(book)
@@ -408,9 +529,8 @@ def test_a_warning_names_the_line_where_a_repository_is_named_too(book, sphinx):
 
 
 def test_two_editions_get_a_switch_that_keeps_the_chapter(book, sphinx):
-    toml = (book.root / "book.toml").read_text()
-    jax = toml[toml.index("[[") :].replace("pytorch", "jax").replace("torch.py", "jax.py")
-    (book.root / "book.toml").write_text(f"{toml}\n{jax}")
+    with (book.root / "book.toml").open("a") as toml:
+        toml.write('[frameworks.jax]\nname = "JAX"\nmodule = "tiny/jax.py"\n')
     two = read_book(book.root)
     other = two.editions[1]
     bind_module(two, other, read_edition_chapters(two, other))
@@ -420,6 +540,23 @@ def test_two_editions_get_a_switch_that_keeps_the_chapter(book, sphinx):
     build_site(two)
     here = (site_folder(two) / "01_second.html").read_text()
     there = (site_folder(two) / "jax-en" / "01_second.html").read_text()
+    assert not (site_folder(two) / "jupyter_execute").exists()
     assert 'href="jax-en/01_second.html"' in here
     assert 'href="../01_second.html"' in there
     assert json.dumps({"References": "References"})[1:-1] in here
+
+
+def test_the_switch_leads_home_where_the_other_edition_has_no_such_chapter(book, sphinx):
+    with (book.root / "book.toml").open("a") as toml:
+        toml.write('[frameworks.jax]\nname = "JAX"\nmodule = "tiny/jax.py"\n')
+        toml.write('without = ["01_second"]\n')
+    two = read_book(book.root)
+    other = two.editions[1]
+    bind_module(two, other, read_edition_chapters(two, other))
+    other.notebooks.mkdir(parents=True)
+    first = "00_first.ipynb"
+    (other.notebooks / first).write_bytes((two.editions[0].notebooks / first).read_bytes())
+    build_site(two)
+    here = (site_folder(two) / "01_second.html").read_text()
+    assert 'href="jax-en/index.html"' in here
+    assert "jax-en/01_second.html" not in here

@@ -60,4 +60,4 @@ def test_the_plan_names_headings_that_the_chapters_have():
         headings = re.findall(r"^#+ (.*)$", "\n".join(texts), re.M)
         for named in re.findall(r"\*([^*]+)\*", plan):
             assert any(heading.startswith(named) for heading in headings), named
-    assert len(sessions) == 10
+    assert len(sessions) == 12

@@ -624,6 +624,120 @@ def encoder_decoder(d: Drawing) -> None:
     d.text(24, 358, "decoder", at="start")
 
 
+@diagram(608, 480)  # chapter 11
+def positions(d: Drawing) -> None:
+    """Where positions enter self-attention.
+
+    Inputs become queries and keys, these become scores, a mask and a softmax make weights. Sines
+    or a learned table are added to the inputs, rotary turns queries and keys, a relative bias or
+    ALiBi is added to the scores, and a causal mask leaves query i with i + 1 keys.
+    """
+    x, w, side, step, height = 24, 216, 304, 96, 56
+    tops = [24 + step * i for i in range(5)]
+    d.box(x, tops[0], w, height, PLAIN, "inputs", "(n, d)")
+    d.box(x, tops[1], w / 2 - 8, height, QUERY, "queries", "(n, d)")
+    d.box(x + w / 2 + 8, tops[1], w / 2 - 8, height, KEY, "keys", "(m, d)")
+    d.box(x, tops[2], w, height, PLAIN, "scores", "(n, m)")
+    d.box(x, tops[3], w, height, PLAIN, "mask")
+    d.box(x, tops[4], w, height, WEIGHT, "weights", "softmax, (n, m)")
+    for top in tops[:2]:
+        for middle in (x + w / 4 - 4, x + 3 * w / 4 + 4):
+            d.arrow((middle, top + height), (middle, top + step))
+    for top in tops[2:4]:
+        d.arrow((x + w / 2, top + height), (x + w / 2, top + step))
+    kinds = {
+        "sinusoidal, learned": "add a vector of position *i*",
+        "rotary": "turns both, by *i* and by *j*",
+        "relative bias, ALiBi": "add a number for *i* − *j*",
+        "causal mask": "leaves query *i* with *i* + 1 keys",
+    }
+    for top, (name, change) in zip(tops, kinds.items(), strict=False):
+        d.box(side, top, 280, height, EMPTY, f"**{name}**", change)
+        d.arrow((side, top + height / 2), (x + w, top + height / 2))
+
+
+@diagram(640, 468)  # chapter 12
+def two_orders(d: Drawing) -> None:
+    """One product in two orders.
+
+    Features of the queries (n, r), of the keys (r, m) after a transpose, and values (m, v). Queries
+    times keys first gives a matrix of n by m in the middle, which grows with the square of the
+    length. Keys times values first gives a matrix of r by v, whatever the length is.
+    """
+    long, wide, narrow = 132, 44, 60  # n and m, r, v
+
+    def matrix(x: float, y: float, w: float, h: float, role: Role, name: str, size: str) -> None:
+        d.box(x, y, w, h, role)
+        d.text(x + w / 2, y + h / 2, name)
+        d.text(x + w / 2, y + h + 16, size, SMALL, ink=SOFT)
+
+    for row, (top, head) in enumerate(((16, "queries × keys first"), (248, "keys × values first"))):
+        d.text(24, top + 12, f"**{head}**", at="start")
+        y = top + 40
+        middle = y + long / 2
+        matrix(36, y, wide, long, QUERY, "**Q′**", "(n, r)")
+        matrix(104, middle - wide / 2, long, wide, KEY, "**K′**^{T}", "(r, m)")
+        matrix(260, y, narrow, long, VALUE, "**V**", "(m, v)")
+        left, right = (28, 244) if row == 0 else (96, 328)
+        d.line((left, y - 8), (left - 6, y - 8), (left - 6, y + long + 28), (left, y + long + 28))
+        ends = right, right + 6
+        d.line(
+            *(
+                (x, level)
+                for x, level in zip(
+                    (ends[0], ends[1], ends[1], ends[0]),
+                    (y - 8, y - 8, y + long + 28, y + long + 28),
+                    strict=True,
+                )
+            )
+        )
+        d.text(360, middle, "=")
+        if row == 0:
+            matrix(388, y, long, long, WEIGHT, "**Q′K′**^{T}", "(n, m)")
+            matrix(548, y, narrow, long, VALUE, "**V**", "(m, v)")
+        else:
+            matrix(416, y, wide, long, QUERY, "**Q′**", "(n, r)")
+            matrix(496, middle - wide / 2, narrow + 32, wide, PLAIN, "**K′**^{T}**V**", "(r, v)")
+
+
+@diagram(560, 580)  # chapter 13
+def transformer_block(d: Drawing) -> None:
+    """A Transformer block.
+
+    The tokens go straight down from the input to the output, through two sums. Before the first
+    sum, a normalized copy goes to queries, keys and values, through two heads and a last
+    projection, and is added to the tokens. Before the second sum, another normalized copy goes
+    through the feed-forward network, which treats each token by itself, and is added, too.
+    """
+    stream, left, w = 80, 176, 360
+    d.box(24, 16, 112, 44, EMPTY, "tokens **X**")
+    d.box(24, 516, 112, 44, EMPTY, "next block")
+    sums = 336, 464
+    d.arrow((stream, 60), (stream, sums[0] - 16))
+    d.arrow((stream, sums[0] + 16), (stream, sums[1] - 16))
+    d.arrow((stream, sums[1] + 16), (stream, 516))
+    for y in sums:
+        d.box(stream - 16, y - 16, 32, 32, EMPTY, "+")
+        d.arrow((left, y), (stream + 16, y))
+    for y in (84, 392):
+        d.arrow((stream, y), (left, y))
+        d.box(left, y - 20, w, 40, PLAIN, "norm")
+    roles = {"queries": (QUERY, "q"), "keys": (KEY, "k"), "values": (VALUE, "v")}
+    for i, (name, (role, letter)) in enumerate(roles.items()):
+        x = left + 124 * i
+        d.arrow((x + 56, 104), (x + 56, 136))
+        d.box(x, 136, 112, 56, role, f"**W**_{{{letter}}}", name)
+        d.arrow((x + 56, 192), (x + 56, 216))
+    d.box(left, 216, w, 72, EMPTY)
+    for i in range(2):
+        d.box(left + 8 + 176 * i, 224, 168, 56, WEIGHT, f"head {i + 1}", "softmax, sum")
+    d.arrow((left + w / 2, 288), (left + w / 2, 316))
+    d.box(left, 316, w, 40, PLAIN, "join the heads, **W**_{o}")
+    d.arrow((left + w / 2, 412), (left + w / 2, 436))
+    d.box(left, 436, w, 56, PLAIN, "feed-forward network", "each token by itself")
+    d.text(left + w / 2, 512, "Only the heads look at other tokens.", SMALL, ink=SOFT)
+
+
 def main() -> None:
     """Write all diagrams beside this file."""
     for name, drawn in DIAGRAMS.items():

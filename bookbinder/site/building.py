@@ -66,6 +66,7 @@ def build_edition(book: Book, edition: Edition, goal: Path) -> None:
     source = book.root / "_build" / "site-source" / name
     write_sources(source, files, edition, chapters)
     run_sphinx(book, source, goal, chapters)
+    shutil.rmtree(goal.parent / "jupyter_execute", ignore_errors=True)  # myst-nb's own copies
     copy_mathjax(goal / "_static" / "mathjax")
     downloads = goal / "notebooks" / edition.framework
     downloads.mkdir(parents=True)
@@ -124,7 +125,7 @@ def in_the_book(warnings: str, source: Path, chapters: list[Chapter]) -> list[st
         where = chapter.file
         if match["line"]:
             cell, line = divmod(int(match["line"]), CELL)
-            where = source_line(chapter, min(cell, len(chapter.lines)) - 1, line)
+            where = source_line(chapter, min(cell, len(chapter.places)) - 1, line)
         messages.append(f"{where}: {match['text']}")
     return messages
 

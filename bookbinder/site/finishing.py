@@ -3,8 +3,12 @@
 import re
 from pathlib import Path
 
+from bookbinder.errors import BookError
+from bookbinder.site.darkness import with_dark_version
 from bookbinder.site.finding import sections_script
 from bookbinder.site.icons import icon_styles, icons_used
+from bookbinder.site.previews import previews_script
+from bookbinder.site.styles import classes_of, used_only
 
 ICON_SCRIPT = "scripts/fontawesome.js"
 SCRIPT_TAG = re.compile(r"\s*<(?:script|link)[^>]*fontawesome\.js[^>]*>(?:</script>)?")
@@ -23,6 +27,7 @@ SEARCH_TAGS = re.compile(
     r'\s*<script src="(?:_static/(?:searchtools|language_data)|searchindex)\.js"></script>'
 )
 SEARCH_PAGE = "search.html"
+TEXTS = ("sections.js", "preview-texts.js")  # of the book, for search and previews
 INDEX_PAGE = "genindex.html"
 SECTION_SEARCH = (
     '<script src="_static/sections.js"></script>\n<script src="_static/search.js"></script>\n'
@@ -50,12 +55,16 @@ def finish(folder: Path) -> None:
         script.unlink()
     names = {path.name: text for path, text in pages.items()}
     (static / "sections.js").write_text(sections_script(names), encoding="utf-8")
+    (static / "preview-texts.js").write_text(previews_script(names), encoding="utf-8")
     sizes = {}
     for path in folder.glob("_images/*.svg"):
         svg = path.read_text(encoding="utf-8")
-        path.write_text(slim(svg), encoding="utf-8")
+        path.write_text(with_dark_version(slim(svg)), encoding="utf-8")
         sizes[f"_images/{path.name}"] = size_of(svg)
     for path, text in pages.items():
+        for name in PICTURE.findall(text):
+            if not (folder / name).exists():
+                raise BookError(f"{path.name} shows {name}, which is not there")
         text = SEARCH_TAGS.sub("", text)  # the theme loads Sphinx's index, whose results are pages
         if path.name == INDEX_PAGE:  # where each entry names the one module there is
             text = MODULE.sub("", text)
@@ -66,10 +75,19 @@ def finish(folder: Path) -> None:
         for path in folder.glob(pattern):
             if path.is_file():
                 path.unlink()
+    scripts = [p.read_text(encoding="utf-8") for p in static.glob("**/*.js") if is_small(p)]
+    classes = classes_of(list(pages.values()), scripts)
+    for path in static.glob("**/*.css"):
+        path.write_text(used_only(path.read_text(encoding="utf-8"), classes), encoding="utf-8")
     for path in static.glob("s*/*.[cj]s*"):
         text = path.read_text(encoding="utf-8")
         if SOURCE_MAP.search(text):
             path.write_text(SOURCE_MAP.sub("", text), encoding="utf-8")
+
+
+def is_small(script: Path) -> bool:
+    """Say whether a script is one of the theme's or ours: no formulas, no texts of the book."""
+    return "mathjax" not in script.parts and script.name not in TEXTS
 
 
 def finished(page: str, sizes: dict[str, tuple[int, int]]) -> str:

@@ -1,20 +1,65 @@
 """Write the home page and the page of facts."""
 
+import json
+import os
 import re
+from hashlib import sha256
+from html import escape
 
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter
+from bookbinder.pictures import SVG
 from bookbinder.prose import Page
 from bookbinder.site.pages import title_of
+from bookbinder.site.sentence import explorer
 
 QUESTION = re.compile(r"^> \*\*The question\.\*\* (.*(?:\n> .*)*)", re.MULTILINE)
 REPORT = "environment_report("
-BUTTONS = """\
+DIAGRAM = re.compile(r"!\[([^]]*)\]\(figures/([^)]*)\)")
+HEAT_MAP = "QuadMesh"  # what matplotlib calls the cells of one
+OPENING = """\
 <p class="start">
 <a class="start-reading" href="{first}.html">Start reading</a>
+<a class="go-on" hidden href="{first}.html">Continue with</a>
 <a href="genindex.html">Index of terms and functions</a>
-</p>"""
+</p>
+<script>
+(() => {{ // what book.js kept when a chapter was left
+  let left = null;
+  try {{
+    left = JSON.parse(localStorage.getItem("book-left-off"));
+  }} catch {{}}
+  const chapter = new Map({chapters}).get(left?.page);
+  if (!chapter) return;
+  const link = document.querySelector(".go-on");
+  link.href = `${{left.page}}.html${{left.section ? `#${{left.section}}` : ""}}`;
+  link.textContent = `Continue with ${{chapter}}`;
+  link.hidden = false;
+}})();
+</script>"""
+PATHS = """\
+::::{{container}} paths
+:::{{container}} path
+**In two hours**
+
+{sections} sections tell the story from the first look-up to the layer of a Transformer, and to a \
+model whose weights you can read; do one exercise per chapter.
+
+<details>
+<summary>The sections</summary>
+
+{table}
+
+</details>
+:::
+:::{{container}} path
+**The whole book**
+
+{chapters} chapters in their order: about {hours} hours to read, and {practice} for the exercises.
+Each names what it needs, so you may also begin with the question that brought you here.
+:::
+::::"""
 
 
 def home_page(
@@ -22,47 +67,58 @@ def home_page(
     lead: str,
     notebooks: list[tuple[Chapter, NotebookNode]],
     more: tuple[str, ...],
-    path: str = "",
+    two_hours: tuple[str, int] | None = None,
 ) -> str:
-    """Return the home page: what the book is, an explorer, a short path, the chapters, how to run.
+    """Return the home page: an explorer, where to begin or go on, two paths, the chapters.
 
-    `path` is the table of the path of two hours.
+    `two_hours` is the path of two hours: its table, and how many sections it has.
     """
     chapters = [chapter for chapter, _ in notebooks]
-    lines = [f"# {title}", "", lead, "", "```{raw} html"]
-    lines += [BUTTONS.format(first=chapters[0].name), "```", ""]
-    if found := first_explorer(notebooks):
-        chapter, html = found
-        lines += [
-            "## Try it",
-            "",
-            f"Some pictures move, without a kernel or a network; this one is from "
-            f"[{title_of(chapter)}]({chapter.name}.ipynb).",
-            "",
-            "```{raw} html",
-            html,
-            "```",
-            "",
-        ]
-    if path:
-        lines += ["## In two hours", "", PATH, "", path, ""]
-    lines += [
-        "## The chapters",
-        "",
-        "| Chapter | The question | Reading | Exercises |",
-        "|---|---|---:|---:|",
-    ]
-    total = [0, 0]
-    for chapter in chapters:
-        link = f"[{title_of(chapter)}]({chapter.name}.ipynb)"
-        read, practised = Page(chapter, chapter.notebook).minutes()
-        total = [total[0] + read, total[1] + practised]
-        lines.append(f"| {link} | {question(chapter)} | {read} | {practised or ''} |")
-    lines += [f"| | **The whole book** | **{total[0]}** | **{total[1]}** |", "", RUN, ""]
+    titles = [[chapter.name, title_of(chapter)] for chapter in chapters]
+    opening = OPENING.format(first=chapters[0].name, chapters=json.dumps(titles))
+    lines = ["---", "html_theme.sidebar_secondary.remove: true", "---", ""]
+    lines += [f"# {title}", "", lead, "", "```{raw} html", explorer(), opening, "```", ""]
+    if two_hours:
+        spent = [Page(chapter, chapter.notebook).minutes() for chapter in chapters]
+        hours, practice = (round(sum(minutes) / 60) for minutes in zip(*spent, strict=True))
+        table, sections = two_hours
+        counts = {"chapters": len(chapters), "hours": hours, "practice": practice}
+        lines += [PATHS.format(table=table, sections=sections, **counts), ""]
+    cards = [card(chapter, notebook) for chapter, notebook in notebooks]
+    lines += ["## The chapters", "", "::::{container} cards", *cards, "::::", "", RUN, ""]
     return "\n".join([*lines, *contents(title, chapters, more)]) + "\n"
 
 
-PATH = "These sections tell the story from the first look-up to the layer; the rest can wait."
+def card(chapter: Chapter, notebook: NotebookNode) -> str:
+    """Return a chapter's card in Markdown: its picture, title, question and minutes."""
+    read, practised = Page(chapter, chapter.notebook).minutes()
+    time = f"{read} minutes" + (f", exercises {practised}" if practised else "")
+    lines = [":::{container} book-card"]
+    if shown := picture(notebook):
+        alt, address = shown
+        lines += ["```{raw} html", f'<img alt="{escape(alt)}" src="{address}">', "```", ""]
+    lines += [f"**[{title_of(chapter)}]({chapter.name}.ipynb)**", "", question(chapter), ""]
+    return "\n".join([*lines, f"*{time}*", ":::"])
+
+
+def picture(notebook: NotebookNode) -> tuple[str, str] | None:
+    """Return alt text and address of a chapter's first diagram, else heat map, else figure."""
+    figures = []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            for alt, target in DIAGRAM.findall(cell.source):
+                return alt, f"_images/{target}"
+        for output in cell.get("outputs", []):
+            if svg := output.get("data", {}).get(SVG):
+                alt = output.get("metadata", {}).get(SVG, {}).get("alt", "")
+                figures.append((HEAT_MAP not in svg, alt, svg))
+    if not figures:
+        return None
+    _, alt, svg = min(figures, key=lambda figure: figure[0])  # the first of the heat maps
+    written = os.linesep.join(svg.splitlines()).encode()  # as myst-nb writes it
+    return alt, f"_images/{sha256(written).hexdigest()}.svg"
+
+
 RUN = """\
 ## Run it
 
@@ -90,21 +146,10 @@ def contents(title: str, chapters: list[Chapter], more: tuple[str, ...]) -> list
     ]
 
 
-def first_explorer(notebooks: list[tuple[Chapter, NotebookNode]]) -> tuple[Chapter, str] | None:
-    """Return the first explorer of the book and its chapter."""
-    for chapter, notebook in notebooks:
-        for cell in notebook.cells:
-            for output in cell.get("outputs", []):
-                html = output.get("data", {}).get("text/html", "")
-                if html.startswith('<div class="d2l-explorer"'):
-                    return chapter, html
-    return None
-
-
 def question(chapter: Chapter) -> str:
     """Return the question that opens the chapter."""
     match = QUESTION.search(Page(chapter, chapter.notebook).text)
-    return match[1].replace("\n> ", " ").replace("|", r"\|") if match else ""
+    return match[1].replace("\n> ", " ") if match else ""
 
 
 def lead_of(readme: str) -> str:

@@ -8,7 +8,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, tags_of, title_cell
-from bookbinder.notebook_files import ANSI
+from bookbinder.notebook_files import ANSI, SOLUTION_IN_CODE
 from bookbinder.opened_alone import INSTALL
 from bookbinder.prose import CITATION, REFERENCE, REFERENCES, TAG
 
@@ -30,7 +30,8 @@ def site_notebook(notebook: NotebookNode) -> NotebookNode:
     in_references = False
     for cell in page.cells:
         if cell.cell_type == "markdown":
-            cell.source, in_references = site_markdown(cell.source, in_references)
+            source = cell.source.removesuffix(SOLUTION_IN_CODE)  # the fold says so
+            cell.source, in_references = site_markdown(source, in_references)
         elif cell.cell_type == "code":
             cell.metadata = site_metadata(cell)
             cell.outputs = [part for output in cell.outputs for part in with_calls_folded(output)]
@@ -92,7 +93,7 @@ def source_line(chapter: Chapter, index: int, line: int) -> str:
     """Say where in the book stands what myst-nb calls `line`, which is one too many."""
     cells = chapter.notebook.cells
     before = 1 if cells[index] is title_cell(chapter.notebook) else 0  # the origin comment
-    return f"{chapter.file}:{chapter.lines[index] + max(line - 2 - before, 0)}"
+    return chapter.where(index, max(line - 2 - before, 0))
 
 
 def equations(chapters: list[Chapter]) -> dict[str, str]:

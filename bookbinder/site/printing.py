@@ -1,9 +1,10 @@
 """Print the whole book as one PDF: a title, contents with page numbers, the chapters."""
 
-import itertools
+import io
 import os
 import re
 import time
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,50 +13,52 @@ from urllib.parse import unquote
 from bookbinder.description import Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.site.browser import chromium
-from bookbinder.site.building import site_folder
-from bookbinder.site.settings import NAMES, folder_of
+from bookbinder.site.building import NEEDED, site_folder
+from bookbinder.site.settings import folder_of
 
 if TYPE_CHECKING:
     import bs4
+    from playwright.sync_api import Browser
 
-PAPER = {
-    "format": "A4",
-    "print_background": True,
-    "display_header_footer": True,
-    "header_template": "<span></span>",
-    "footer_template": (
-        '<div style="font:9px sans-serif;width:100%;text-align:center">'
-        '<span class="pageNumber"></span></div>'
-    ),
-    "margin": {"top": "18mm", "bottom": "20mm", "left": "18mm", "right": "18mm"},
-}
-PDF_PAGE = re.compile(rb"/Type\s*/Page\b(?!s)")
+PAPER = {"prefer_css_page_size": True, "print_background": True, "outline": True, "tagged": True}
+TEXT_WIDTH = 658  # CSS pixels, what STYLE leaves of A4
 AFTER = ("references",)  # pages that follow the chapters
 DROPPED = ".headerlink, script, .prev-next-footer, .start"
-DRAWING = "div.cell.tag_drawing > details.above-input"
+EXERCISES = "section#exercises"
+DRAWING = "div.cell.tag_drawing:not(.tag_solution)"
 SOLUTIONS = "div.cell.tag_solution, details:not(.hint):not(.hide)"
-ONLY = """wanted => {
-  for (const part of document.querySelectorAll(".part"))
-    part.hidden = wanted !== null && part.id !== wanted;
+READY = """async () => {
+  await window.MathJax?.startup?.promise;
+  await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
+  await document.fonts.ready;
 }"""
-NUMBER_OF = (
-    "([id, number]) => { document.querySelector(`[data-page-of='${id}']`).textContent = number }"
-)
+HEADINGS = """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].map((heading) =>
+  [heading.closest("[id]")?.id ?? "", heading.textContent.replace(/\\s+/g, " ").trim()])"""
+PAGE_OF = re.compile(r'(data-page-of="([^"]*)">)000<')
+FIT = """() => { // on paper nothing can be moved sideways: what is too wide is made smaller
+  for (const box of document.querySelectorAll("div.math, .d2l-explorer .parts, table.table, pre"))
+    for (let turn = 0; turn < 3; turn++) {
+      const inner = box.querySelector(":scope > mjx-container") ?? box;
+      const room = (box.matches("table") ? box.parentElement : box).clientWidth;
+      if (box.scrollWidth <= room) break;
+      inner.style.zoom = (inner.style.zoom || 1) * (room / box.scrollWidth) * 0.995;
+    }
+}"""
 
 
-def print_book(book: Book) -> None:
-    """Print every edition of the site to `_build/`."""
-    for edition in book.editions:
-        begun = time.monotonic()
-        goal = book.root / "_build" / f"book-{edition.framework}-{edition.language}.pdf"
-        pages = print_edition(book, edition, goal)
-        print(f"{book.named(goal)}: {pages} pages, {time.monotonic() - begun:.1f} s")
+def print_book(book: Book, edition: Edition, exercises: bool = True) -> None:
+    """Print an edition of the site to `_build/`, with or without its exercises."""
+    begun = time.monotonic()
+    name = f"book-{edition.framework}-{edition.language}"
+    goal = book.root / "_build" / f"{name}{'' if exercises else '-without-exercises'}.pdf"
+    pages = print_edition(book, edition, goal, exercises)
+    print(f"{book.named(goal)}: {pages} pages, {time.monotonic() - begun:.1f} s")
 
 
-def print_edition(book: Book, edition: Edition, goal: Path) -> int:
+def print_edition(book: Book, edition: Edition, goal: Path, exercises: bool) -> int:
     """Print one edition from the site to `goal` and return its number of pages."""
     site = site_folder(book) / folder_of(edition, book.editions)
-    names = [*book.chapters, *AFTER]
+    names = [*book.chapters_of(edition), *AFTER]
     missing = [name for name in names if not (site / f"{name}.html").exists()]
     if missing:
         raise BookError(f"the site has no page {missing[0]}; run `make site` first")
@@ -63,31 +66,73 @@ def print_edition(book: Book, edition: Edition, goal: Path) -> int:
     book_page = site_folder(book).with_name("print") / "book.html"
     book_page.parent.mkdir(parents=True, exist_ok=True)
     prefix = os.path.relpath(site, book_page.parent)
-    subtitle = f"with {NAMES.get(edition.framework, edition.framework)}"
-    book_page.write_text(one_page(book.title, subtitle, texts, prefix), encoding="utf-8")
+    subtitle = f"with {edition.name}"
+    subtitle += "" if exercises else ", without exercises"
+    html = one_page(book.title, subtitle, texts, prefix, exercises)
+    book_page.write_text(html, encoding="utf-8")
     with chromium() as browser:
-        page = browser.new_context(offline=True).new_page()
-        page.goto(book_page.as_uri(), wait_until="load")
-        page.evaluate("async () => { await window.MathJax?.startup?.promise }")
-        parts = ["front", *names]
-        counts = []
-        for part in parts:
-            page.evaluate(ONLY, part)
-            counts.append(len(PDF_PAGE.findall(page.pdf(**PAPER))))
-        page.evaluate(ONLY, None)
-        for part, first in zip(parts[1:], itertools.accumulate(counts), strict=False):
-            page.evaluate(NUMBER_OF, [part, str(first + 1)])
-        printed = page.pdf(**PAPER, outline=True, tagged=True)
-    pages = len(PDF_PAGE.findall(printed))
-    if pages != sum(counts):
-        raise BookError(f"the printed book has {pages} pages, its parts {sum(counts)}")
+        numbers, _ = page_numbers(*printed(browser, book_page))
+        html = PAGE_OF.sub(lambda line: f"{line[1]}{numbers[line[2]]}<", html)
+        book_page.write_text(html, encoding="utf-8")
+        pdf, headings = printed(browser, book_page)  # opened anew: a second print differs
+    written, pages = page_numbers(pdf, headings)
+    if written != numbers:
+        raise BookError("the contents name pages that moved when they were written")
     new = goal.with_suffix(".new")
-    new.write_bytes(printed)
+    new.write_bytes(pdf)
     os.replace(new, goal)
     return pages
 
 
-def one_page(title: str, subtitle: str, texts: dict[str, str], prefix: str) -> str:
+def printed(browser: "Browser", book_page: Path) -> tuple[bytes, list[list[str]]]:
+    """Return a page as PDF, and its headings, each with the id around it."""
+    context = browser.new_context(offline=True, viewport={"width": TEXT_WIDTH, "height": 960})
+    page = context.new_page()
+    page.emulate_media(media="print")
+    page.goto(book_page.as_uri(), wait_until="load", timeout=120_000)
+    page.evaluate(READY)
+    page.evaluate(FIT)
+    made = page.pdf(**PAPER), page.evaluate(HEADINGS)
+    context.close()
+    return made
+
+
+def page_numbers(pdf: bytes, headings: list[list[str]]) -> tuple[dict[str, int], int]:
+    """Return the page of each heading, by the id around it, and the number of all pages."""
+    try:
+        from pypdf import PdfReader
+    except ImportError:
+        raise BookError(f"{NEEDED} (no pypdf)") from None
+    reader = PdfReader(io.BytesIO(pdf))
+    entries = list(flat(reader.outline))
+    if [pressed(entry.title) for entry in entries] != [pressed(title) for _, title in headings]:
+        raise BookError("the outline of the PDF is not that of the book")
+    pages = [reader.get_destination_page_number(entry) + 1 for entry in entries]
+    found: dict[str, int] = {}
+    for (name, _), number in zip(headings, pages, strict=True):
+        found.setdefault(name, number)
+    return found, len(reader.pages)
+
+
+def pressed(title: str) -> str:
+    """Return a title without gaps, and once: Chromium writes some titles twice."""
+    title = re.sub(r"\s+", "", title)
+    half = title[: len(title) // 2]
+    return half if title == half * 2 else title
+
+
+def flat(outline: list) -> Iterator:
+    """Yield the entries of an outline that has lists in lists."""
+    for entry in outline:
+        if isinstance(entry, list):
+            yield from flat(entry)
+        else:
+            yield entry
+
+
+def one_page(
+    title: str, subtitle: str, texts: dict[str, str], prefix: str, exercises: bool = True
+) -> str:
     """Return the whole book as one page; `prefix` leads from it to the folder of the site."""
     from bs4 import BeautifulSoup  # comes with the packages of the site, which binding does without
 
@@ -100,13 +145,20 @@ def one_page(title: str, subtitle: str, texts: dict[str, str], prefix: str) -> s
     for script in scripts:
         if script.get("src"):
             script["src"] = f"{prefix}/{script['src']}"
-    parts, lines = [], []
+    parts, lines, heads = [], [], []
     for name, text in texts.items():
         article = BeautifulSoup(text, "html.parser").select_one("article.bd-article")
-        heading = article.select_one("h1").get_text().removesuffix("#").strip()
-        number = f'<span data-page-of="{name}">000</span>'
-        lines.append(f'<li><a href="#{name}">{escape(heading)}</a>{number}</li>')
+        for section in [] if exercises else article.select(EXERCISES):
+            section.decompose()
         localize(article, name, set(texts), prefix)
+        chapter = title_of(article.h1)
+        sections = "".join(
+            f"<li>{contents_line(heading.parent['id'], title_of(heading))}</li>"
+            for heading in article.select("h2")
+        )
+        lines.append(f"<li>{contents_line(article.h1.parent['id'], chapter)}")
+        lines.append(f"<ol>{sections}</ol></li>" if sections else "</li>")
+        heads.append(running_head(name, chapter))
         parts.append(f'<section class="part" id="{name}">{article}</section>')
     return "\n".join(
         [
@@ -114,13 +166,32 @@ def one_page(title: str, subtitle: str, texts: dict[str, str], prefix: str) -> s
             f"<title>{escape(title)}</title>",
             *head,
             *map(str, scripts),
-            f"<style>{STYLE}</style></head><body>",
-            f'<section class="part" id="front"><div class="cover"><h1>{escape(title)}</h1>'
-            f"<p>{escape(subtitle)}</p></div><h2>Contents</h2>"
-            f"<ol>{''.join(lines)}</ol></section>",
+            f"<style>{STYLE}{''.join(heads)}</style></head><body>",
+            f'<section class="cover" id="cover"><h1>{escape(title)}</h1>'
+            f"<p>{escape(subtitle)}</p></section>",
+            f'<section class="part" id="contents"><h2>Contents</h2><ol>{"".join(lines)}</ol>',
+            "</section>",
             *parts,
             "</body></html>",
         ]
+    )
+
+
+def title_of(heading: "bs4.Tag") -> str:
+    return heading.get_text().removesuffix("#").strip()
+
+
+def contents_line(name: str, title: str) -> str:
+    number = f'<span data-page-of="{name}">000</span>'
+    return f'<a href="#{name}">{escape(title)}</a>{number}'
+
+
+def running_head(name: str, title: str) -> str:
+    """Return the style that puts the title of a chapter at the head of its pages."""
+    text = title.replace("\\", "\\\\").replace('"', '\\"')
+    return (
+        f"section[id='{name}'] {{ page: of_{name}; }}\n"
+        f'@page of_{name} {{ @top-left {{ content: "{text}"; }} }}\n'
     )
 
 
@@ -155,12 +226,16 @@ def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str) -> Non
 
 
 def leave_out_drawing(article: "bs4.Tag", name: str) -> None:
-    """Put in place of code that only draws a line that says where it is."""
+    """Take out code that only draws; below what it has drawn, a line says where the code is."""
     from bs4 import BeautifulSoup
 
-    for code in article.select(DRAWING):
+    for cell in article.select(DRAWING):
+        if cell.select_one(".cell_output") is None:
+            cell.decompose()
+            continue
+        cell.select_one("details.above-input").decompose()
         line = f'<p class="drawn">The code that draws this is in {name}.ipynb.</p>'
-        code.replace_with(BeautifulSoup(line, "html.parser"))
+        cell.append(BeautifulSoup(line, "html.parser"))
 
 
 def put_solutions_last(article: "bs4.Tag") -> None:
@@ -178,20 +253,47 @@ def put_solutions_last(article: "bs4.Tag") -> None:
 
 
 STYLE = """
-body { display: block; font-size: 10.5pt; }
+@page { size: A4; margin: 22mm 18mm 16mm;
+  @top-left { font: 9pt sans-serif; color: #48566b; padding-bottom: 3mm; vertical-align: bottom; }
+  @top-right { content: counter(page); font: 9pt sans-serif; color: #48566b; padding-bottom: 3mm;
+    vertical-align: bottom; } }
+@page front { @top-right { content: none; } }
+body { display: block; font-size: 10pt; }
 .part { break-before: page; }
-#front { break-before: auto; }
-.part[hidden] { display: none; }
-.cover { height: 230mm; display: flex; flex-direction: column; justify-content: center; }
+.cover { page: front; height: 230mm; display: flex; flex-direction: column;
+  justify-content: center; }
 .cover h1 { font-size: 30pt; }
-#front h2 { break-before: page; }
-#front ol { list-style: none; padding: 0; }
-#front li { display: flex; justify-content: space-between; border-bottom: 1px dotted #999; }
-#front li a { color: inherit; text-decoration: none; }
-.bd-article h2 { font-size: 15pt; }
-.bd-article h1 { font-size: 21pt; }
-.cell_output img { max-height: 200mm; width: auto; }
-.drawn { font-style: italic; color: #48566b; margin: 0; }
-pre { font-size: 8.5pt; white-space: pre-wrap; }
+#contents > ol { columns: 2; column-gap: 12mm; }
+#contents ol { list-style: none; padding: 0; margin: 0; }
+#contents li { display: grid; grid-template-columns: 1fr auto; column-gap: 1em;
+  break-inside: avoid; }
+#contents > ol > li { margin-bottom: 2.2mm; font-weight: 600; }
+#contents li ol { grid-column: 1 / -1; padding-left: 5mm; font-size: 9pt; font-weight: 400; }
+#contents li a { color: inherit; text-decoration: none; }
+#contents li span { min-width: 3ch; text-align: right; }
+article.bd-article { font-size: 10pt; }
+.bd-article h1 { font-size: 21pt; margin-top: 0; }
+.bd-article h2 { font-size: 15pt; margin-top: 7mm; }
+.bd-article h3 { font-size: 12pt; margin-top: 5mm; }
+.bd-article :is(p, li, dd, blockquote, h1, h2, h3, h4) { max-width: none; }
+.bd-article :is(p, li) { line-height: 1.45; }
+.bd-article p { margin-bottom: 2.2mm; }
+div.cell { margin: 2mm 0; }
+div.cell_output { margin-top: 1mm; }
+.bd-article details { padding: 1mm 4mm; margin: 2mm 0; }
+.bd-article details > summary { margin: 0; padding: 0; }
+.bd-article :is(.cell_output, p) img { max-height: 95mm; width: auto; }
+.bd-article .d2l-explorer { padding: 2mm 4mm; margin: 2mm 0; font-size: 9pt; }
+.bd-article .d2l-explorer p { margin-bottom: 1mm; }
+.bd-article .d2l-explorer img { width: 90mm; max-height: none; }
+.drawn { font-size: 8pt; font-style: italic; color: #48566b; margin: 0; }
+html[data-theme] .bd-article div.highlight pre, div.cell_output pre { font-size: 8.5pt;
+  line-height: 1.35; padding: 1.2mm 3mm; white-space: pre-wrap; overflow: visible; }
+html[data-theme] .bd-article div.cell_output div.highlight pre { padding-block: .5mm; }
+div.cell_input, .d2l-explorer { break-inside: avoid; }
+div.cell_output, div.cell_output pre { break-inside: auto; orphans: 4; widows: 4; }
+div.math, .pst-scrollable-table-container, .d2l-explorer .parts, .cell_output .output,
+div.cell details.hide { overflow: visible !important; } /* what scrolls is never broken */
+summary, p:has(+ div.math) { break-after: avoid; }
 details > summary, div.cell details.hide[open] > summary { list-style: none !important; }
 """

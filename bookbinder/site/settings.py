@@ -5,9 +5,9 @@ from pathlib import Path
 from bookbinder.binding import notebook_path
 from bookbinder.description import Book, Edition
 from bookbinder.opened_alone import services
+from bookbinder.site.dates import last_changes
 
 HERE = Path(__file__).parent
-NAMES = {"pytorch": "PyTorch", "jax": "JAX", "tensorflow": "TensorFlow", "mxnet": "MXNet"}
 LANGUAGE_NAMES = {
     "en": "English",
     "zh": "中文",
@@ -21,7 +21,7 @@ def edition_name(edition: Edition, editions: tuple[Edition, ...]) -> str:
     """Return what the switch calls an edition: what tells it from the others."""
     parts = []
     if len({e.framework for e in editions}) > 1:
-        parts.append(NAMES.get(edition.framework, edition.framework))
+        parts.append(edition.name)
     if len({e.language for e in editions}) > 1 or not parts:
         parts.append(LANGUAGE_NAMES.get(edition.language, edition.language))
     return ", ".join(parts)
@@ -32,19 +32,27 @@ def folder_of(edition: Edition, editions: tuple[Edition, ...]) -> str:
     return "" if edition == editions[0] else f"{edition.framework}-{edition.language}"
 
 
-def sphinx_settings(book: Book, edition: Edition, equations: dict[str, str], anchors: dict) -> dict:
+def sphinx_settings(
+    book: Book,
+    edition: Edition,
+    equations: dict[str, str],
+    terms: dict[str, tuple[str, str]],
+    anchors: dict,
+) -> dict:
     """Return Sphinx's settings as plain values."""
     options = {
         "show_navbar_depth": 1,
         "use_download_button": False,
         "use_fullscreen_button": False,
         "article_header_end": ["book-tools.html", "article-header-buttons.html"],
+        "article_footer_items": ["last-changed.html"],
         "footer_content_items": [],
         "home_page_in_toc": False,
         "navbar_persistent": [],
         "pygments_light_style": "a11y-high-contrast-light",
         "pygments_dark_style": "a11y-high-contrast-dark",
     }
+    days = last_changes(book.source)
     if repository := book.repository:
         options |= {"repository_url": repository, "use_repository_button": True}
     return {
@@ -54,7 +62,7 @@ def sphinx_settings(book: Book, edition: Edition, equations: dict[str, str], anc
         "extensions": ["myst_nb", "sphinx.ext.mathjax", "bookbinder.site.sphinx_extension"],
         "nb_execution_mode": "off",
         "nb_number_source_lines": False,
-        "myst_enable_extensions": ["dollarmath", "attrs_inline"],
+        "myst_enable_extensions": ["dollarmath", "attrs_inline", "colon_fence"],
         "myst_dmath_double_inline": True,
         "myst_dmath_allow_labels": False,
         "myst_heading_anchors": 4,
@@ -72,7 +80,7 @@ def sphinx_settings(book: Book, edition: Edition, equations: dict[str, str], anc
         "html_static_path": [str(HERE / "look")],
         "templates_path": [str(HERE / "templates")],
         "html_css_files": ["book.css"],
-        "html_js_files": [["book.js", {"priority": 300}]],
+        "html_js_files": [["book.js", {"priority": 300}], ["previews.js", {"priority": 301}]],
         "html_copy_source": False,
         "html_show_sourcelink": False,
         "html_show_sphinx": False,
@@ -83,18 +91,23 @@ def sphinx_settings(book: Book, edition: Edition, equations: dict[str, str], anc
         "python_display_short_literal_types": True,
         "add_module_names": False,
         "toc_object_entries": False,
-        "book_chapters": list(book.chapters),
+        "book_chapters": book.chapters_of(edition),
         "book_equations": equations,
+        "book_terms": terms,
+        "book_changes": {
+            name: days[f"{name}.md"] for name in book.chapters if f"{name}.md" in days
+        },
         "book_notebooks": f"notebooks/{edition.framework}",
         "book_services": {
             name: services(book.repository, book.named(notebook_path(edition, name)))
-            for name in book.chapters
+            for name in book.chapters_of(edition)
         },
         "book_editions": [
             {
                 "name": edition_name(other, book.editions),
                 "folder": folder_of(other, book.editions),
                 "here": other == edition,
+                "chapters": book.chapters_of(other),
             }
             for other in book.editions
         ],

@@ -2,7 +2,7 @@
 
 import difflib
 
-from bookbinder.bind_facts import read_facts
+from bookbinder.bind_facts import packages, read_facts
 from bookbinder.binding import notebook_path, read_edition_chapters, read_or_empty, stale_files
 from bookbinder.chapters import Chapter
 from bookbinder.description import Book, Edition
@@ -15,9 +15,11 @@ from bookbinder.site.front import facts_page, home_page, lead_of
 from bookbinder.site.functions import functions_page
 from bookbinder.site.pages import equations, site_notebook
 from bookbinder.site.settings import as_conf, folder_of, sphinx_settings
+from bookbinder.terms import BOLD, explained, singular
 
 MORE = ("functions", "references", "genindex", "facts")
-SHOWN_PINS = ("torch", "numpy", "matplotlib", "jupyterlab", "nbclient")
+# Terms of the book about itself, and a word that often means something else: no links to these.
+NOT_LINKED = ("cell", "explorer", "notebook", "predict", "two-hour path", "value", "whole book")
 
 
 def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[Chapter]]:
@@ -25,9 +27,9 @@ def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[
 
     Raises BookError where a notebook is missing or stale, or a link or picture leads nowhere.
     """
-    if stale := stale_files(book, edition):
-        raise BookError("\n".join([*stale, "run `make notebooks`"]))
     chapters = read_edition_chapters(book, edition)
+    if stale := stale_files(book, edition, chapters):
+        raise BookError("\n".join([*stale, "run `make notebooks`"]))
     pages = [Page(c, read_notebook(notebook_path(edition, c.name))) for c in chapters]
     by_name = {page.name: page for page in pages}
     if wrong := [p for page in pages for p in link_problems(page, by_name, edition.notebooks)]:
@@ -42,20 +44,34 @@ def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[
     text = helpers.pop(module, "")
     files["functions.md"] = functions_page(text, module, chapters, helpers)
     files["references.md"] = references_page(chapters)
-    pins = pinned(read_or_empty(book.root / "constraints.txt"))
+    pins = pinned(read_or_empty(book.root / "constraints.txt"), edition.framework)
     files["facts.md"] = facts_page(bound, read_facts(book, edition), pins)
-    path = path_table(chapters, path_sections(book, chapters)) if book.two_hours else ""
+    sections = path_sections(book, chapters)
+    path = path_table(chapters, sections), sum(map(len, sections.values()))
     lead = lead_of(read_or_empty(book.root / "README.md"))
-    files["index.md"] = home_page(book.title, lead, bound, MORE, path)
-    settings = sphinx_settings(book, edition, equations(chapters), anchors(book, edition, pages))
+    files["index.md"] = home_page(book.title, lead, bound, MORE, path if sections else None)
+    settings = sphinx_settings(
+        book, edition, equations(chapters), term_places(pages), anchors(book, edition, pages)
+    )
     files["conf.py"] = as_conf(settings)
     return files, chapters
 
 
-def pinned(constraints: str) -> dict[str, str]:
+def pinned(constraints: str, framework: str) -> dict[str, str]:
     """Return the pinned versions that a reader asks for first."""
     pins = dict(line.partition("==")[::2] for line in constraints.splitlines() if "==" in line)
-    return {name: pins[name] for name in SHOWN_PINS if name in pins}
+    return {name: pins[name] for name in packages(framework) if name in pins}
+
+
+def term_places(pages: list[Page]) -> dict[str, tuple[str, str]]:
+    """Return, for each term of the subject, the chapter that explains it and its words there."""
+    found = {}
+    for term, (at, line) in explained(pages).items():
+        text = list(pages[at].lines())[line].text
+        bold = next(word for word in BOLD.findall(text) if singular(word) == term)
+        if term not in NOT_LINKED:
+            found[term] = pages[at].name, bold
+    return found
 
 
 def anchors(book: Book, edition: Edition, pages: list[Page]) -> dict[str, dict]:
@@ -68,7 +84,9 @@ def anchors(book: Book, edition: Edition, pages: list[Page]) -> dict[str, dict]:
             continue
         theirs = {c.name: Page(c, c.notebook) for c in read_edition_chapters(book, other)}
         found[folder_of(other, book.editions)] = {
-            page.name: paired(page.anchors(), theirs[page.name].anchors()) for page in pages
+            page.name: paired(page.anchors(), theirs[page.name].anchors())
+            for page in pages
+            if page.name in theirs
         }
     return found
 

@@ -1,5 +1,6 @@
 """What the pages need beyond Sphinx: numbered equations, boxes, index terms, header tools."""
 
+import re
 from collections.abc import Iterator
 
 from docutils import nodes
@@ -14,9 +15,15 @@ from bookbinder.terms import TERM
 BOXES = {"The question.": "question", "Note.": "note"}
 UNTOUCHED = (nodes.literal, nodes.literal_block, nodes.reference, nodes.math, nodes.math_block)
 
+NO_TERMS = (*UNTOUCHED, nodes.title, nodes.entry, nodes.strong, nodes.enumerated_list)
+
 
 def equation_id(number: str) -> str:
     return f"equation-{number.replace('.', '-')}"
+
+
+def term_id(term: str) -> str:
+    return nodes.make_id(f"term-{term}")
 
 
 class Equations(SphinxTransform):
@@ -59,7 +66,7 @@ class Terms(SphinxTransform):
             if not TERM.fullmatch(term) or term in seen or inside_table:
                 continue
             seen.add(term)
-            anchor = nodes.make_id(f"term-{term}")
+            anchor = term_id(term)
             node["ids"].append(anchor)
             index = addnodes.index(entries=[("single", term, anchor, "", None)])
             node.parent.insert(node.parent.index(node), index)
@@ -103,6 +110,51 @@ class EquationLinks(SphinxPostTransform):
         return f"{page}#{equation_id(number)}"
 
 
+class TermLinks(SphinxPostTransform):
+    """Link a chapter's first use of a term that an earlier chapter explains to its explanation.
+
+    What stands above the first section only tells what will come.
+    """
+
+    default_priority = 301
+    formats = ("html",)
+
+    def run(self, **_) -> None:
+        order = self.config.book_chapters
+        if self.env.docname not in order:
+            return
+        earlier = set(order[: order.index(self.env.docname)])
+        goals = {t: goal for t, goal in self.config.book_terms.items() if goal[0] in earlier}
+        for text in list(self.document.findall(nodes.Text)):
+            above = list(ancestors(text))
+            if not goals or any(isinstance(node, NO_TERMS) for node in above):
+                continue
+            sections = sum(isinstance(node, nodes.section) for node in above)
+            if sections > 1 and any(isinstance(node, nodes.paragraph) for node in above):
+                self.link_terms(text, goals)
+
+    def link_terms(self, text: nodes.Text, goals: dict[str, tuple[str, str]]) -> None:
+        words = "|".join(map(re.escape, sorted(goals, key=len, reverse=True)))
+        parts, position = [], 0
+        for match in re.finditer(rf"(?<![\w-])({words})(?:s|es)?(?![\w-])", str(text)):
+            if (goal := goals.pop(match[1], None)) is None:  # linked already, a word before
+                continue
+            page = self.app.builder.get_relative_uri(self.env.docname, goal[0])
+            parts.append(nodes.Text(text[position : match.start()]))
+            parts.append(
+                nodes.reference(
+                    "",
+                    match[0],
+                    refuri=f"{page}#{term_id(goal[1])}",
+                    internal=True,
+                    classes=["term"],
+                )
+            )
+            position = match.end()
+        if parts:
+            text.parent.replace(text, [*parts, nodes.Text(text[position:])])
+
+
 def ancestors(node: nodes.Node) -> Iterator[nodes.Node]:
     while (node := node.parent) is not None:
         yield node
@@ -114,6 +166,7 @@ def header_tools(
     """Tell the header which notebook belongs to a page, and where the page is in other editions."""
     chapters = set(app.config.book_chapters)
     if pagename in chapters:
+        context["book_changed"] = app.config.book_changes.get(pagename)
         context["book_services"] = app.config.book_services[pagename]
         context["book_notebook"] = f"{app.config.book_notebooks}/{pagename}.ipynb"
     up = "../" * pagename.count("/")
@@ -121,21 +174,28 @@ def header_tools(
     if here is None or len(app.config.book_editions) < 2:
         return
     root = up + ("../" if here["folder"] else "")
-    page = pagename if pagename in chapters else "index"
     context["book_editions"] = [
         {
             "name": edition["name"],
             "here": edition["here"],
-            "url": root + (f"{edition['folder']}/" if edition["folder"] else "") + f"{page}.html",
+            "url": root + page_in(edition, pagename),
             "anchors": app.config.book_anchors.get(edition["folder"], {}).get(pagename, {}),
         }
         for edition in app.config.book_editions
     ]
 
 
+def page_in(edition: dict, pagename: str) -> str:
+    """Return where a page is in an edition: its home where it has no such chapter."""
+    folder = f"{edition['folder']}/" if edition["folder"] else ""
+    return f"{folder}{pagename if pagename in edition['chapters'] else 'index'}.html"
+
+
 def setup(app: Sphinx) -> dict:
     for name, default in (
         ("book_equations", {}),
+        ("book_terms", {}),
+        ("book_changes", {}),
         ("book_chapters", []),
         ("book_notebooks", ""),
         ("book_services", {}),
@@ -146,5 +206,6 @@ def setup(app: Sphinx) -> dict:
     for transform in (Equations, Boxes, Terms):
         app.add_transform(transform)
     app.add_post_transform(EquationLinks)
+    app.add_post_transform(TermLinks)
     app.connect("html-page-context", header_tools)
     return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}

@@ -30,8 +30,10 @@ an array that is too large.
 from d2l_attention.practice.audit import audit
 from d2l_attention.practice.checking import Result, check
 from d2l_attention.practice.exercises import Exercise
-from d2l_attention.practice.explorer import Explorer, explore
-from d2l_attention.practice.explorer_plots import Arrow, Bars, Curve, Line, Plot, Points
+from d2l_attention.practice.explorer import Explorer, Toggles, explore
+from d2l_attention.practice.explorer_live import Live, Score
+from d2l_attention.practice.explorer_planes import Regions, Surface
+from d2l_attention.practice.explorer_plots import Arrow, Bars, Curve, Line, Piece, Plot, Points
 
 __all__ = [
     "Arrow",
@@ -40,9 +42,15 @@ __all__ = [
     "Exercise",
     "Explorer",
     "Line",
+    "Live",
+    "Piece",
     "Plot",
     "Points",
+    "Regions",
     "Result",
+    "Score",
+    "Surface",
+    "Toggles",
     "audit",
     "check",
     "explore",

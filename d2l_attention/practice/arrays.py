@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 MAKERS = {  # framework -> where it makes an array from NumPy's
-    "torch": ("torch", "tensor"),
+    "pytorch": ("torch", "tensor"),
     "jax": ("jax.numpy", "asarray"),
     "tensorflow": ("tensorflow", "convert_to_tensor"),
     "mxnet": ("mxnet.np", "array"),
@@ -16,9 +16,11 @@ MAKERS = {  # framework -> where it makes an array from NumPy's
 
 
 def current_framework() -> str:
-    """Return the framework of this book's edition: D2L_FRAMEWORK, or the one that is loaded."""
-    loaded = [name for name in MAKERS if name in sys.modules]
-    return os.environ.get("D2L_FRAMEWORK") or loaded[0]
+    """Return the framework of this edition: D2L_FRAMEWORK, or that of the module that is loaded."""
+    modules = {name: module.partition(".")[0] for name, (module, _) in MAKERS.items()}
+    ours = [name for name, module in modules.items() if f"d2l_attention.{module}" in sys.modules]
+    loaded = [name for name, module in modules.items() if module in sys.modules]
+    return os.environ.get("D2L_FRAMEWORK") or [*ours, *loaded][0]
 
 
 def in_framework(value: object, framework: str) -> object:

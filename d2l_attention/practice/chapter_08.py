@@ -77,8 +77,8 @@ def root_taken(queries, keys):
 
 @distances.mistake
 def query_i_with_key_i_only(queries, keys):
-    """You subtract the tensors as they are, so query i meets key i only, or one query meets all
-    keys. The task asks for every pair: shape (b, n, m)."""
+    """You subtract queries and keys as they are, so query i meets key i only, or one query meets
+    all keys. The task asks for every pair: shape (b, n, m)."""
     return ((queries - keys) ** 2).sum(-1)
 
 

@@ -33,7 +33,7 @@ NOT_THEIRS = (str(Path(__file__).parent.parent), *map(sysconfig.get_path, ("stdl
 COLORS = {"passed": "#2da44e", "wrong": "#d1242f", "error": "#d1242f", "not attempted": "#8c959f"}
 MOST_SHOWN = 8  # rows and columns
 SHAPES_CLASH = re.compile(
-    r"must match|broadcast|shapes? .*(cannot|mismatch|incompatible)|mat1 and mat2"
+    r"must match|broadcast|shapes? .*(cannot|mismatch|incompatible)|mat1 and mat2|contracting"
 )
 
 
@@ -111,7 +111,7 @@ def examine(
         except (Exception, SystemExit) as error:
             if isinstance(error, NotImplementedError) and not trials and raised_by_them(error):
                 return missing
-            return result("error", complaint(error, exercise, inputs), "exception")
+            return result("error", complaint(error, exercise, inputs, framework), "exception")
         if returned is None or returned is Ellipsis:
             if is_stub(answer):
                 return missing
@@ -254,7 +254,7 @@ def raised_by_them(error: BaseException) -> bool:
     return bool(own) and own[-1] == traceback.extract_tb(error.__traceback__)[-1]
 
 
-def complaint(error: BaseException, exercise: Exercise, inputs: tuple) -> str:
+def complaint(error: BaseException, exercise: Exercise, inputs: tuple, framework: str) -> str:
     """Return an exception of the reader's code in one line, with their line."""
     text = f"Your code raises {kind_name(error)}"
     with contextlib.suppress(Exception):  # a message that cannot be made is none
@@ -264,9 +264,10 @@ def complaint(error: BaseException, exercise: Exercise, inputs: tuple) -> str:
     if SHAPES_CLASH.search(str(error)):
         with np.errstate(all="ignore"):
             shape = np.shape(exercise.reference(*map(copied, inputs)))
+        keep = "keepdim" if framework == "pytorch" else "keepdims"
         text += (
             f". Did an axis get lost on the way? A sum or a maximum keeps its axis with "
-            f"keepdim=True. The result has shape {shape}."
+            f"{keep}=True. The result has shape {shape}."
         )
     return text
 

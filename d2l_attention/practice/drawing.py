@@ -54,40 +54,61 @@ def table(
     scale: tuple[float, float] | None = (0.0, 1.0),
     marked: np.ndarray | None = None,
     zeros: str = "",
+    lit: bool = False,
 ) -> str:
     """Return a matrix as an HTML table.
 
     It is a heat map with `scale`, with outlined cells where `marked`. With `zeros` ("empty", or
-    "masked": hatched), a cell is empty where there is an exact 0, and each has its full value as
-    a title.
+    "masked": hatched, or "absent": no cell at all), a cell is empty where there is an exact 0;
+    others than whole numbers then have their full value as a title. If `lit`, the names of columns
+    have the colors of the first row.
     """
-    lines = [f'<table class="d2l-cells" data-digits="{digits}"']
+    lines = [f'<table class="d2l-cells{" lit" * lit}" data-digits="{digits}"']
     lines[0] += f' data-scale="{scale[0]:g} {scale[1]:g}"' if scale else ""
     lines[0] += f' data-zeros="{zeros}">' if zeros else ">"
     if title:
         lines.append(f"<caption>{escape(title)}</caption>")
     if columns is not None:
         corner = "<td></td>" if rows is not None else ""
-        heads = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in columns)
+        styles = [
+            ' style="background-color:{};color:{}"'.format(*color(v)) if lit else ""
+            for v in matrix[0]
+        ]
+        heads = "".join(
+            f'<th scope="col"{style}>{escape(str(name))}</th>'
+            for name, style in zip(columns, styles, strict=True)
+        )
         lines.append(f"<thead><tr>{corner}{heads}</tr></thead>")
     lines.append("<tbody>")
     for i, row in enumerate(matrix):
         head = f'<th scope="row">{escape(str(rows[i]))}</th>' if rows is not None else ""
-        cells = []
-        for j, value in enumerate(row):
-            style = ""
-            if scale:
-                style = "background-color:{};color:{}".format(*color(value, *scale))
-            if marked is not None and marked[i, j]:
-                style += f"{';' if style else ''}outline:2px solid #d1242f"
-            style = f' style="{style}"' if style else ""
-            text, more = escape(number_text(value, digits)), "v"
-            if zeros:
-                style += f' title="{number_text(value)}"'
-                more = "v masked" if zeros == "masked" and value == 0 else "v"
-            cells.append(f'<td class="{more}"{style}>{"" if zeros and value == 0 else text}</td>')
-        lines.append(f"<tr>{head}{''.join(cells)}</tr>")
+        shown = cells(row, digits, scale, zeros, marked[i] if marked is not None else None)
+        lines.append(f"<tr>{head}{shown}</tr>")
     return "\n".join(lines) + "</tbody></table>"
+
+
+def cells(
+    row: np.ndarray,
+    digits: int,
+    scale: tuple[float, float] | None,
+    zeros: str = "",
+    marked: np.ndarray | None = None,
+) -> str:
+    """Return the cells of one row of a table."""
+    html = []
+    for j, value in enumerate(row):
+        style = ""
+        if scale:
+            style = "background-color:{};color:{}".format(*color(value, *scale))
+        if marked is not None and marked[j]:
+            style += f"{';' if style else ''}outline:2px solid #d1242f"
+        style = f' style="{style}"' if style else ""
+        text, more = escape(number_text(value, digits)), "v"
+        if zeros and digits:
+            style += f' title="{number_text(value)}"'
+            more = "v masked" if zeros == "masked" and value == 0 else "v"
+        html.append(f'<td class="{more}"{style}>{"" if zeros and value == 0 else text}</td>')
+    return "".join(html)
 
 
 def text_rows(

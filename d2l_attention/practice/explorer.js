@@ -45,10 +45,49 @@
       },
     };
   };
-  const buttons = (name, labels, start, show) => { // one of several names
+  const row = (name) => {
     const element = document.createElement("fieldset");
     element.append(document.createElement("legend"));
     element.firstChild.textContent = name;
+    return element;
+  };
+  const toggles = (name, words, start, show) => { // words, each on or off
+    const element = row(name);
+    const pressed = (button) => button.getAttribute("aria-pressed") === "true";
+    const all = words.map((text, i) => {
+      const button = document.createElement("button");
+      Object.assign(button, { type: "button", textContent: text });
+      button.setAttribute("aria-pressed", (start >> (words.length - 1 - i)) % 2 === 1);
+      button.setAttribute("data-lm-suppress-shortcuts", "true");
+      button.addEventListener("click", () => {
+        button.setAttribute("aria-pressed", !pressed(button));
+        show();
+      });
+      element.append(button);
+      return button;
+    });
+    return { element, at: () => all.reduce((at, b) => 2 * at + pressed(b), 0), tell: () => {} };
+  };
+  const walk = (table) => { // arrow keys go from cell to cell; the one in focus shows all its digits
+    const rows = [...table.rows].map((r) => [...r.querySelectorAll("td[title]")]).filter((r) => r.length);
+    if (!rows.length) return;
+    table.setAttribute("role", "grid");
+    table.setAttribute("data-lm-suppress-shortcuts", "true");
+    for (const cell of rows.flat()) cell.tabIndex = -1;
+    rows[0][0].tabIndex = 0;
+    table.addEventListener("focusin", (event) => {
+      for (const cell of rows.flat()) cell.tabIndex = cell === event.target ? 0 : -1;
+    });
+    table.addEventListener("keydown", (event) => {
+      const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+      const i = rows.findIndex((r) => r.includes(event.target));
+      if (!step || i < 0) return;
+      event.preventDefault();
+      rows[i + step[0]]?.[rows[i].indexOf(event.target) + step[1]]?.focus();
+    });
+  };
+  const buttons = (name, labels, start, show) => { // one of several names
+    const element = row(name);
     const group = Math.random().toString(36); // the same output may stand twice on a page
     const inputs = labels.map((text, i) => {
       const label = document.createElement("label");
@@ -65,11 +104,13 @@
     return { element, at: () => inputs.findIndex((input) => input.checked), tell: () => {} };
   };
 PLOTS
+STEPS
   for (const root of document.querySelectorAll(".d2l-explorer:not([data-live])")) {
     root.dataset.live = "";
     const frames = JSON.parse(root.dataset.frames);
     const curves = JSON.parse(root.dataset.curves ?? "[]");
     const choices = JSON.parse(root.dataset.sliders);
+    const scores = JSON.parse(root.dataset.scores ?? "null");
     const still = root.querySelector(".still");
     for (const img of root.querySelectorAll("img")) {
       const source = img.getAttribute("src");
@@ -82,25 +123,30 @@ PLOTS
     root.style.setProperty("--name", widest(tracks.map(([name]) => name)));
     root.style.setProperty("--value", widest(tracks.flatMap(([, labels]) => labels)));
     const controls = choices.map(([name, labels, start, names]) => {
-      const control = (names ? buttons : slider)(name, labels, start, () => show());
+      const kind = Array.isArray(names) ? toggles : names ? buttons : slider;
+      const control = kind(name, kind === toggles ? names : labels, start, () => show());
       still.before(control.element);
       return control;
     });
+BUTTONS
     still.remove();
     const cells = [...root.querySelectorAll("td.v")];
     const lines = [...root.querySelectorAll("path.c")];
     const show = () => {
-      const frame = controls.reduce((at, control, i) => at * choices[i][1].length + control.at(), 0);
+      const place = controls.reduce((at, control, i) => at * choices[i][1].length + control.at(), 0);
+      const frame = Math.floor(place / (scores?.every ?? 1));
       for (const control of controls) control.tell();
       const values = frames[frame].slice(0, cells.length);
       for (const curve of frames[frame].slice(cells.length)) values.push(...curves[curve]);
+LIVE
       cells.forEach((cell, i) => {
-        const { digits } = cell.closest("[data-digits]").dataset;
-        const { scale, zeros } = cell.closest("table").dataset;
+        const { digits, scale, zeros } = cell.closest("[data-digits]").dataset;
         const now = zeros && values[i] === 0 ? "" : text(values[i], Number(digits));
         if (cell.textContent !== now) cell.textContent = now;
         if (scale) paint(cell, values[i], scale.split(" ").map(Number));
-        if (zeros) cell.title = text(values[i], FULL);
+      const head = cell.closest("table.lit")?.tHead.rows[0].cells[cell.cellIndex];
+      if (head) paint(head, values[i], [0, 1]);
+      if (zeros && digits > 0) cell.title = text(values[i], FULL);
         if (zeros) cell.classList.toggle("masked", zeros === "masked" && values[i] === 0);
       });
       let from = cells.length;
@@ -113,5 +159,6 @@ MOVE
     };
 START
     show();
+    root.querySelectorAll("table").forEach(walk);
   }
 })();

@@ -9,17 +9,24 @@ from pathlib import Path
 
 import numpy as np
 
-from d2l_attention.practice import drawing, explorer_plots
+from d2l_attention.practice import drawing, explorer_live, explorer_planes, explorer_plots
 from d2l_attention.practice.arrays import as_array, dtype_of, kind_of
 
 MOST_BYTES = 60_000
-MOST_SLIDERS = 3
+MOST_SLIDERS = 4
 HERE = Path(__file__).parent
 STYLE = (HERE / "explorer.css").read_text(encoding="utf-8").strip()
-MOVE = """for (const [mark, scale] of marked) mark.setAttribute("d", plot(mark, scale, values));"""
+STYLE_OF_STEPS = (HERE / "explorer_steps.css").read_text(encoding="utf-8").strip()
+MOVE = """for (const [mark, scale] of marked)
+mark.setAttribute(mark.localName === "text" ? "transform" : "d", plot(mark, scale, values));"""
 START = """const marked = [...root.querySelectorAll("svg.plot")].flatMap((svg) =>
-[...svg.querySelectorAll("path[class]")].map((mark) => [mark, scaleOf(svg)]));
+[...svg.querySelectorAll("[class]")].map((mark) => [mark, scaleOf(svg)]));
 for (const svg of root.querySelectorAll("svg[data-drag]")) draggable(svg, controls);"""
+ASK = "if (scores) ask(scores, frame, choices, controls, values);"
+BUTTONS = """if (root.dataset.steps) {
+const [at, last] = root.dataset.steps.split(" ").map(Number);
+stepper(controls[at], choices[at][0], last);
+}"""
 TINY = 1e-5  # what a number that four decimals would round to 0 becomes
 
 NUMBER = re.compile(r"[-+−]?\.?\d|inf$|∞$")  # how the labels of a slider of numbers begin
@@ -27,17 +34,41 @@ NUMBER = re.compile(r"[-+−]?\.?\d|inf$|∞$")  # how the labels of a slider of
 Parts = dict[str, np.ndarray | str]  # what one frame shows: name -> numbers or words
 
 
-def script(plots: bool) -> str:
-    """Return what moves an explorer, with the kit for plots where there are some."""
-    kit = (HERE / "explorer_plots.js").read_text(encoding="utf-8")
-    words = {"PLOTS": kit, "MOVE": MOVE, "START": START}
+def script(plots: bool, live: bool = False, steps: bool = False) -> str:
+    """Return what moves an explorer, with the kits for plots, scores and steps that it needs."""
+    kits = {
+        kit: (HERE / f"explorer_{kit}.js").read_text(encoding="utf-8")
+        for kit, wanted in (("plots", plots), ("live", plots and live), ("steps", steps))
+        if wanted
+    }
+    words = {
+        "PLOTS": kits.get("plots", "") + kits.get("live", ""),
+        "LIVE": ASK if "live" in kits else "",
+        "MOVE": MOVE if plots else "",
+        "START": START if plots else "",
+        "STEPS": kits.get("steps", ""),
+        "BUTTONS": BUTTONS if steps else "",
+    }
     text = (HERE / "explorer.js").read_text(encoding="utf-8")
     for word, code in words.items():
-        text = text.replace(f"{word}\n", f"{code}\n" if plots else "")
+        text = text.replace(f"{word}\n", f"{code}\n" if code else "")
+    text = re.sub(r"\bTINY\b", f"{TINY:g}", text)
     for name in ("BLUES", "BOTTOM", "TOP"):
         text = text.replace(name, str(getattr(drawing, name)))
     lines = text.replace("FULL", str(drawing.DIGITS)).splitlines()
     return "\n".join(re.sub(r"(^|\s)//.*", "", line).strip() for line in lines)
+
+
+class Toggles(dict):
+    """A slider of words that are on or off, each a button: label -> one bool per word."""
+
+    def __init__(self, words: Sequence[str]):
+        self.words = [str(word) for word in words]
+        for pattern in itertools.product((False, True), repeat=len(self.words)):
+            on = [word for word, is_on in zip(self.words, pattern, strict=True) if is_on]
+            self[", ".join(on) or "none"] = pattern
+        if len(self) < 2 ** len(self.words):
+            raise ValueError(f"toggles need different words, got {self.words}")
 
 
 class Explorer:
@@ -68,7 +99,11 @@ def explore(
     ylabel: str = "",
     limits: tuple[float, float] | None = None,
     draw: Sequence[explorer_plots.Plot] = (),
+    live: explorer_live.Live | None = None,
     masked: bool = False,
+    steps: str = "",
+    lit: str = "",
+    folded: Sequence[str] = (),
     **sliders: Sequence | Mapping[str, object],
 ) -> Explorer:
     """Call `function` for every combination of slider values and show one at a time.
@@ -77,6 +112,7 @@ def explore(
         function: Is called with one keyword argument per slider. Returns a matrix (n, m), drawn as
             a heat map whose colors go from 0 to 1; or a dict of named parts: matrices, curves
             (1 axis), numbers and words. Every call returns parts of the same names and shapes.
+            Several matrices (1, m) become the rows of one table, where of integers 0 is no cell.
         caption: What is shown; also the alt text of a drawing.
         question: What the reader can find out by moving the sliders.
         start: Slider -> value of the first picture; by default the first value of each.
@@ -87,26 +123,39 @@ def explore(
         xlabel, ylabel, limits: Axis labels and y range of the curves.
         draw: Plots, whose marks name the parts (or sliders) that they show. Matrices then stand
             in a folded table below them.
+        live: Weights that the script computes, for any query in the plane.
         masked: Whether an exact 0 in a heat map means a masked cell, which is hatched.
-        **sliders: One to three, each a list of values or a dict of label -> value. A choice
-            between names becomes a row of buttons.
+        steps: The slider that has Back, Play and Next buttons, too.
+        lit: The matrix that stays open beside a drawing; its first row colors the columns' names.
+        folded: Numbers and words that stand in the folded table of a drawing.
+        **sliders: One to four, each a list of values or a dict of label -> value. A choice
+            between names becomes a row of buttons, and `Toggles` a row of words to turn on and off.
 
     Returns:
         An object that notebooks show: a still first picture, which a script in it turns into
         sliders. Nothing is downloaded, and no kernel is needed.
 
     Raises:
-        ValueError: Too many sliders or frames, frames that do not fit together, or a plot of
-            what is not there.
+        ValueError: Too many sliders or frames, frames that do not fit together, or a plot,
+            steps, lit or folded of what is not there.
     """
     if not 1 <= len(sliders) <= MOST_SLIDERS:
         raise ValueError(f"an explorer has one to {MOST_SLIDERS} sliders, got {len(sliders)}")
+    if steps and steps not in sliders:
+        raise ValueError(f"steps: there is no slider {steps!r}, only {', '.join(sliders)}")
     choices = {name: labelled(values) for name, values in sliders.items()}
-    combinations = list(itertools.product(*(c.values() for c in choices.values())))
-    frames = []
+    positions = [position(name, choices[name], (start or {}).get(name)) for name in sliders]
+    framed = {name: list(labelled.values()) for name, labelled in choices.items()}
+    for name in explorer_live.query_of(live, sliders):  # one frame will do
+        at = list(sliders).index(name)
+        framed[name] = framed[name][positions[at] : positions[at] + 1]
+    combinations = list(itertools.product(*framed.values()))
+    planes, frames = explorer_planes.Planes(draw), []
     for combination in combinations:
         named = dict(zip(sliders, combination, strict=True))
-        frames.append(with_sliders(frame(function(**named)), named, draw))
+        shown = first_of(frame(function(**named)), lit, *folded)
+        frames.append(planes.traced(with_sliders(shown, named, draw)))
+    draw, frames = planes.expanded(frames)
     values = {name: list(labelled.values()) for name, labelled in choices.items()}
     for combination, parts in zip(combinations, frames, strict=True):
         if shapes(parts) != shapes(frames[0]):
@@ -114,30 +163,42 @@ def explore(
                 f"at {dict(zip(sliders, combination, strict=True))} the function returns "
                 f"{shapes(parts)}, and at the first values {shapes(frames[0])}"
             )
-    positions = [position(name, choices[name], (start or {}).get(name)) for name in sliders]
-    first = int(np.ravel_multi_index(positions, [len(c) for c in choices.values()]))
+    lengths = [len(frames_of) for frames_of in framed.values()]
+    first = int(np.ravel_multi_index(positions, lengths, mode="clip"))
     shown = [
-        [(labels or {}).get(name, name.replace("_", " ")), list(choices[name]), at]
-        + [1] * any(not NUMBER.match(label) for label in choices[name])  # buttons
+        [
+            (labels or {}).get(name, name.replace("_", " ")),
+            list(choices[name]),
+            at,
+            *buttons_of(sliders[name]),
+        ]
         for name, at in zip(sliders, positions, strict=True)
     ]
     still = ", ".join(f"{name} = {labels[at]}" for name, labels, at, *_ in shown)
-    tables = heat_maps(frames, first, rows, columns, masked)
+    tables = heat_maps(frames, first, rows, columns, masked, lit)
+    numbers = [name for name in of_axes(frames[0], 0) if name not in folded]
     if draw:
         explorer_plots.check(draw, frames[0], values)
         pictures = plots(draw, frames, first, values, f"{caption} Still picture at {still}.")
+        opened = f"{tables.pop(0)}\n" if lit else ""
+        tables = "\n".join([*tables, *[number_table(frames, first, folded)] * bool(folded)])
         tables = tables and f"<details><summary>Numbers</summary>\n{tables}\n</details>"
-        picture = f"{pictures}\n{tables}\n{number_table(frames, first)}"
+        picture = f"{opened}{pictures}\n{tables}\n{number_table(frames, first, numbers)}"
     else:
         drawn = curves(frames, first, caption, x, points, (xlabel, ylabel), limits)
-        picture = f"{tables}\n{drawn}\n{number_table(frames, first)}"
-    html = compose(picture.strip(), question, caption, still, frames, shown, bool(draw))
+        tables = "\n".join(tables)
+        picture = f"{tables}\n{drawn}\n{number_table(frames, first, numbers)}"
+    formulas = live and live.stored(choices, place_of_parts(frames[0]))
+    played = list(sliders).index(steps) if steps else None
+    html = compose(
+        picture.strip(), question, caption, still, frames, shown, bool(draw), formulas, played
+    )
     if len(html.encode()) > MOST_BYTES:
         raise ValueError(
             f"an explorer may weigh {MOST_BYTES} bytes and {len(frames)} frames weigh "
             f"{len(html.encode())}: take fewer slider values or points"
         )
-    return Explorer(html, plain(frames[first], caption, still))
+    return Explorer(html, plain(frames[first], caption, still, planes.parts))
 
 
 def labelled(values: Sequence | Mapping) -> dict[str, object]:
@@ -147,6 +208,13 @@ def labelled(values: Sequence | Mapping) -> dict[str, object]:
     if len(values) < 2:
         raise ValueError(f"a slider needs two or more different values, got {list(values)}")
     return {str(label): value for label, value in values.items()}
+
+
+def buttons_of(values: Sequence | Mapping) -> list:
+    """Return what buttons, in place of a slider, add to its name, labels and place."""
+    if isinstance(values, Toggles):
+        return [values.words]
+    return [1] * any(not NUMBER.match(label) for label in labelled(values))
 
 
 def label_of(value: object) -> str:
@@ -175,6 +243,13 @@ def frame(result: object) -> Parts:
         else rounded(leading_ones_dropped(as_array(value)), value)
         for name, value in result.items()
     }
+
+
+def first_of(parts: Parts, *names: str) -> Parts:
+    """Return the parts with those of these names in front, which the page shows first."""
+    if lost := set(names) - {"", *parts}:
+        raise ValueError(f"the function returns no part {', '.join(map(repr, sorted(lost)))}")
+    return {name: parts[name] for name in names if name} | parts
 
 
 def with_sliders(
@@ -236,10 +311,14 @@ def heat_maps(
     rows: Sequence[str] | None,
     columns: Sequence[str] | None,
     masked: bool,
-) -> str:
+    lit: str,
+) -> list[str]:
     """Return the matrices of a frame; of weights two decimals, and nothing for an exact 0."""
-    html = []
-    for name in of_axes(frames[first], 2):
+    html, names = [], of_axes(frames[first], 2)
+    sizes = {frames[first][name].shape for name in names}
+    if rows is None and len(names) > 1 and len(sizes) == 1 and max(sizes)[0] == 1:
+        return [one_table(frames, first, columns, masked)]
+    for name in names:
         n, m = frames[first][name].shape
         for what, names, size in (("rows", rows, n), ("columns", columns, m)):
             if names is not None and len(names) != size:
@@ -253,24 +332,65 @@ def heat_maps(
                 columns=columns,
                 digits=2 if weights else digits_of(frames, name),
                 zeros=("masked" if masked else "empty") if weights else "",
+                lit=bool(lit) and name == lit,
             )
         )
-    return "\n".join(html)
+    return html
+
+
+def one_table(frames: list[Parts], first: int, columns: Sequence[str] | None, masked: bool) -> str:
+    """Return parts of one row each below each other; of integers, 0 stands for no cell."""
+    parts, widest, html = frames[first], 0, []
+    for name in of_axes(parts, 2):
+        shown = np.concatenate([frame[name] for frame in frames])
+        weights, zeros = are_weights(frames, name), ""
+        if weights:
+            zeros = "masked" if masked else "empty"
+        elif shown.dtype == np.int64:
+            zeros = "absent"
+        whole = bool((shown[np.isfinite(shown)] % 1 == 0).all())
+        digits = 2 if weights else 0 if whole else digits_of(frames, name)
+        texts = {drawing.number_text(value, digits) for value in np.unique(shown)}
+        widest = max(widest, *(len(text) - text.count(",") // 2 for text in texts))
+        scale = (0.0, 1.0) if weights else None
+        html.append(
+            f'<tr data-digits="{digits}"'
+            + (' data-scale="0 1"' if scale else "")
+            + (f' data-zeros="{zeros}">' if zeros else ">")
+            + f'<th scope="row">{escape(name)}</th>'
+            + drawing.cells(parts[name][0], digits, scale, zeros)
+            + "</tr>"
+        )
+    if columns is not None:
+        if len(columns) != parts[name].shape[1]:
+            raise ValueError(f"columns must name {parts[name].shape[1]}, got {len(columns)}")
+        heads = "".join(f'<th scope="col">{escape(str(head))}</th>' for head in columns)
+        html.insert(0, f"<tr><td></td>{heads}</tr>")
+    rows, boxes = "\n".join(html), " boxes" * ('data-zeros="absent"' in html[-1])
+    style = f'class="d2l-cells{boxes}" style="--cell:{widest}ch"'
+    return f"<table {style}><tbody>\n{rows}</tbody></table>"
+
+
+def place_of_parts(parts: Parts) -> dict[str, tuple[int, int]]:
+    """Return where each part begins among the numbers of a frame, and how many it has."""
+    places, begin = {}, 0
+    for name in of_axes(parts, 2) + of_axes(parts, 0) + of_axes(parts, 1):
+        places[name] = begin, np.size(parts[name])
+        begin += np.size(parts[name])
+    return places
 
 
 def plots(
     draw: Sequence[explorer_plots.Plot], frames: list[Parts], first: int, sliders: dict, alt: str
 ) -> str:
-    """Return the plots of a frame, each with its legend."""
-    at, begin = {}, 0
-    for name in of_axes(frames[0], 2) + of_axes(frames[0], 0) + of_axes(frames[0], 1):
-        size = np.size(frames[0][name])
-        at[name] = f"@{begin}:{size}"
-        begin += size
-    return "\n".join(
-        explorer_plots.picture(plot, frames, first, at, sliders, alt) + explorer_plots.legend(plot)
-        for plot in draw
-    )
+    """Return the plots of a frame, each with its legend; those side by side share one."""
+    at = {n: f"@{begin}:{size}" for n, (begin, size) in place_of_parts(frames[0]).items()}
+    html = []
+    for _, beside in itertools.groupby(draw, lambda plot: plot.per_row > 1 or id(plot)):
+        group = list(beside)
+        html += [explorer_plots.picture(p, frames, first, at, sliders, alt) for p in group]
+        html[-1] += explorer_plots.legend(group)
+    return "\n".join(html)
 
 
 def curves(
@@ -309,18 +429,18 @@ def common_limits(frames: list[Parts], names: list[str], dots: tuple | None) -> 
 
 def legend(names: list[str]) -> str:
     items = "".join(
-        f'<li><svg viewBox="0 0 26 10" aria-hidden="true" style="color:{drawing.SERIES[i % 5]}">'
-        f'<path d="M0 5H26" stroke="currentColor" stroke-width="2.5" '
+        f'<li><svg viewBox="0 0 26 10" width="26" height="10" aria-hidden="true">'
+        f'<path d="M0 5H26" stroke="{drawing.SERIES[i % 5]}" stroke-width="2.5" '
         f'stroke-dasharray="{drawing.DASHES[i % 5]}"/></svg>{escape(name)}</li>'
         for i, name in enumerate(names)
     )
     return f"<ul>{items}</ul>"
 
 
-def number_table(frames: list[Parts], first: int) -> str:
+def number_table(frames: list[Parts], first: int, names: Sequence[str]) -> str:
     """Return named numbers or words as rows of a table, each with digits of its own."""
     rows, widest = [], 0
-    for name in of_axes(frames[first], 0):
+    for name in names:
         digits = digits_of(frames, name)
         texts = [drawing.number_text(value_of(parts[name]), digits) for parts in frames]
         widest = max(widest, *map(len, texts))
@@ -331,7 +451,8 @@ def number_table(frames: list[Parts], first: int) -> str:
     if not rows:
         return ""
     width = f' style="--cell:{min(widest, 40)}ch"'  # so that nothing moves with the sliders
-    return f'<table class="d2l-cells"{width}><tbody>\n' + "\n".join(rows) + "</tbody></table>"
+    long = " long" * (widest > 40)  # takes all the width, and breaks lines on a phone
+    return f'<table class="d2l-cells{long}"{width}><tbody>\n' + "\n".join(rows) + "</tbody></table>"
 
 
 def value_of(part: np.ndarray | str) -> float | str:
@@ -346,6 +467,8 @@ def compose(
     frames: list[Parts],
     sliders: list[list],
     plots: bool,
+    formulas: dict | None,
+    played: int | None,
 ) -> str:
     """Return the HTML of an explorer: a still picture, all frames, and the script that moves it."""
     pool: dict[str, int] = {}  # curves that several frames share are stored once
@@ -360,14 +483,17 @@ def compose(
         ]
     )
     held = f' data-curves="[{",".join(pool)}]"' if pool else ""
+    if formulas:
+        held += f' data-scores="{escape(json.dumps(formulas, separators=(",", ":")))}"'
     controls = json.dumps(sliders, separators=(",", ":"), ensure_ascii=False)
     cells = sum(np.size(p) for p in frames[0].values() if np.ndim(p) != 1)
     live = ' aria-live="polite"' if cells <= 24 else ""  # more would be read out for too long
-    style = "".join(STYLE.splitlines())
+    style = "".join((STYLE if played is None else f"{STYLE}\n{STYLE_OF_STEPS}").splitlines())
+    steps = "" if played is None else f' data-steps="{played} {len(sliders[played][1]) - 1}"'
     return "\n".join(
         [
             f'<div class="d2l-explorer" data-frames="{escape(data)}"{held} '
-            f'data-sliders="{escape(controls)}">',
+            f'data-sliders="{escape(controls)}"{steps}>',
             f"<style>{style}</style>",
             f'<p class="q">{escape(question)}</p>',
             f'<p class="still">Still picture at {escape(still)}. '
@@ -377,7 +503,7 @@ def compose(
             "</div>",
             f'<p class="cap">{escape(caption)}</p>',
             "</div>",
-            f"<script>{script(plots)}</script>",
+            f"<script>{script(plots, bool(formulas), bool(steps))}</script>",
         ]
     )
 
@@ -403,7 +529,7 @@ def plain_numbers(part: np.ndarray) -> list:
     return [int(v) if v is not None and v % 1 == 0 else v for v in values]
 
 
-def plain(parts: Parts, caption: str, still: str) -> str:
+def plain(parts: Parts, caption: str, still: str, outlines: set[str]) -> str:
     """Return the first picture as text."""
     lines = [f"{caption} (sliders at {still})"]
     for name, part in parts.items():
@@ -411,6 +537,8 @@ def plain(parts: Parts, caption: str, still: str) -> str:
             lines.append(f"{name}: {part}")
         elif part.ndim == 0:
             lines.append(f"{name}: {drawing.number_text(float(part), digits_of([parts], name))}")
+        elif part.ndim == 1 and name in outlines:
+            continue
         elif part.ndim == 1:
             lines.append(f"{name}: from {part[0]:.4f} to {part[-1]:.4f}")
         else:

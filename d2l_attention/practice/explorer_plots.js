@@ -12,6 +12,7 @@
       return `M${zero[0]} ${zero[1]}L${f(x)} ${f(y)}` + head.join("");
     },
   };
+  marks.area = marks.curve;
   const scaleOf = (svg) => {
     const [x0, x1, y0, y1, left, right, bottom, top] = svg.dataset.scale.split(" ").map(Number);
     return {
@@ -34,6 +35,10 @@
       if (!isFinite((xs ?? ys)[0])) return "";
       return xs ? `M${f(scale.x(xs[0]))} ${scale.bottom}V${scale.top}` : `M${scale.left} ${f(scale.y(ys[0]))}H${scale.right}`;
     }
+    if (kind === "name") {
+      const [x, y] = [scale.x(xs[0]), scale.y(ys[0])];
+      return isFinite(x + y) ? `translate(${f(x)} ${f(y)})` : "scale(0)";
+    }
     const zero = [f(scale.x(0)), f(Math.min(scale.y(0), scale.bottom))];
     let d = "", pen = "M";
     for (let i = 0; i < Math.max(xs.length, ys.length, sizes.length); i++) {
@@ -51,6 +56,7 @@
     const move = (event) => {
       const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
       targets.forEach(([control, values], axis) => {
+        if (!values) return; // this axis sets nothing
         const [low, high] = scale.ranges[axis];
         const wanted = axis ? low + ((at.y - scale.bottom) / (scale.top - scale.bottom)) * (high - low) : low + ((at.x - scale.left) / (scale.right - scale.left)) * (high - low);
         const away = values.split(" ").map((v) => Math.abs(v - wanted));
@@ -60,7 +66,7 @@
     svg.addEventListener("pointerdown", (event) => {
       event.preventDefault();
       svg.setPointerCapture(event.pointerId);
-      controls[targets[0][0]].focus(); // so that arrow keys go on from here
+      controls[targets.find((t) => t[1])[0]].focus(); // so that arrow keys go on from here
       move(event);
     });
     svg.addEventListener("pointermove", (event) => svg.hasPointerCapture(event.pointerId) && move(event));

@@ -9,7 +9,7 @@ out anew in the browser, which frames that Python has computed do not need.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from html import escape
 from urllib.parse import quote
@@ -26,11 +26,24 @@ COLORS = {  # as in the diagrams of the book
     "weight": "#0072B2",
     "plain": "currentColor",
 }
+SHADES = ["#EEDD8880", "#99DDFF80", "#FFAABB80", "#44BB9980", "#BBBBBB80"]  # keys' regions
 WIDTH, LEFT, RIGHT, TOP = 460, 62, 450, 10
+NARROW = {1: WIDTH, 2: 230, 3: 164}  # plots in a row -> the width of each
 LETTER = 8.5  # the width of most letters, on a phone too
 
 Parts = dict[str, np.ndarray | str]
-Numbers = str | float | Sequence  # the name of a part or of a slider, or numbers that stay
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some numbers of a part, which many marks share."""
+
+    part: str
+    begin: int
+    count: int
+
+
+Numbers = str | Piece | float | Sequence  # the name of a part or of a slider, or what stays
 
 
 @dataclass(frozen=True)
@@ -95,15 +108,32 @@ class Arrow(Mark):
     color: str = "query"
 
 
+@dataclass(frozen=True)
+class Area(Mark):
+    """What outlines enclose; a number that is not finite parts two of them."""
+
+
+@dataclass(frozen=True)
+class Name(Mark):
+    """A text in the middle of (x, y); none where these are not finite."""
+
+    _: KW_ONLY
+    color: str = "plain"
+    text: str
+
+
 class Plot:
     """Marks on shared axes.
 
     Args:
         marks: What is drawn, from back to front.
         xlabel, ylabel: Axis labels.
+        xticks, yticks: Place -> text, in place of round numbers.
         xlim, ylim: Ranges of the axes; by default all that any frame shows.
-        drag: The slider that a horizontal drag sets, or two: horizontal and vertical.
+        drag: The slider that a horizontal drag sets, or two: horizontal (or None) and vertical.
         height: In units of the picture, which is 460 wide.
+        title: Stands above.
+        per_row: How many plots share a row: 1, 2 (each 230 wide) or 3 (164).
     """
 
     def __init__(
@@ -111,20 +141,26 @@ class Plot:
         *marks: Mark,
         xlabel: str = "",
         ylabel: str = "",
+        xticks: Mapping[float, str] | None = None,
+        yticks: Mapping[float, str] | None = None,
         xlim: tuple[float, float] | None = None,
         ylim: tuple[float, float] | None = None,
-        drag: str | Sequence[str] = (),
+        drag: str | Sequence[str | None] = (),
         height: int = 180,
+        title: str = "",
+        per_row: int = 1,
     ):
         self.marks, self.labels, self.limits = marks, (xlabel, ylabel), {"x": xlim, "y": ylim}
         self.drag = (drag,) if isinstance(drag, str) else tuple(drag)
-        self.height = height
+        self.height, self.title, self.per_row = height, title, per_row
+        self.ticks = {"x": xticks, "y": yticks}
 
 
 def named(plots: Sequence[Plot]) -> set[str]:
     """Return the names that the marks of some plots mention."""
     columns = [n for p in plots for mark in p.marks for n in mark.columns().values()]
-    return {n for n in columns if isinstance(n, str)}
+    names = (n.part if isinstance(n, Piece) else n for n in columns)
+    return {n for n in names if isinstance(n, str)}
 
 
 def check(plots: Sequence[Plot], parts: Parts, sliders: dict[str, list]) -> None:
@@ -134,9 +170,9 @@ def check(plots: Sequence[Plot], parts: Parts, sliders: dict[str, list]) -> None
             kind, sizes = type(mark).__name__, {}
             if not mark.columns().keys() & {"x", "y"}:
                 raise ValueError(f"{kind}: give x or y")
-            if not isinstance(mark, Line) and None in (mark.x, mark.y):
+            if not isinstance(mark, Line) and (mark.x is None or mark.y is None):
                 raise ValueError(f"{kind}: give x and y")
-            if mark.color not in COLORS:
+            if mark.color not in COLORS and not isinstance(mark, Area):
                 raise ValueError(f"{kind}: color must be one of {', '.join(COLORS)}")
             for axis, numbers in mark.columns().items():
                 if isinstance(numbers, str) and numbers not in parts:
@@ -154,7 +190,7 @@ def check(plots: Sequence[Plot], parts: Parts, sliders: dict[str, list]) -> None
                 raise ValueError(f"{kind}: {max(sizes.values())} places and {len(names)} names")
         if len(plot.drag) > 2:
             raise ValueError(f"drag names one slider or two, got {len(plot.drag)}")
-        for name in plot.drag:
+        for name in filter(None, plot.drag):
             if not all(isinstance(v, (int, float)) for v in sliders.get(name, [None])):
                 raise ValueError(f"drag: {name!r} is no slider of numbers")
     curves = {n for n, part in parts.items() if np.ndim(part) == 1 and not isinstance(part, str)}
@@ -163,6 +199,8 @@ def check(plots: Sequence[Plot], parts: Parts, sliders: dict[str, list]) -> None
 
 
 def value_of(numbers: Numbers, parts: Parts) -> np.ndarray:
+    if isinstance(numbers, Piece):
+        return value_of(numbers.part, parts)[numbers.begin : numbers.begin + numbers.count]
     found = parts[numbers] if isinstance(numbers, str) else as_array(numbers)
     return np.asarray(found, float).ravel()
 
@@ -178,7 +216,7 @@ def limits_of(plot: Plot, axis: str, frames: list[Parts]) -> tuple[float, float]
     )
     for mark in plot.marks:
         numbers = mark.columns().get(axis)
-        if isinstance(numbers, str):
+        if isinstance(numbers, (str, Piece)):
             shown += [v for parts in frames for v in value_of(numbers, parts)]
         elif numbers is not None:
             shown += list(value_of(numbers, {}))
@@ -205,6 +243,9 @@ def outline(kind: str, columns: dict[str, list[float]], unit: float, box: list[f
         return ""
     if kind == "line":
         return f"M{xs[0]:.1f} {bottom}V{top}" if "x" in columns else f"M{left} {ys[0]:.1f}H{right}"
+    if kind == "name":
+        here = math.isfinite(xs[0] + ys[0])
+        return f"translate({xs[0]:.1f} {ys[0]:.1f})" if here else "scale(0)"
     steps, pen = [], "M"
     for x, y, size in zip(xs, ys, sizes, strict=True):
         fine = math.isfinite(x + y + size) and size > 0
@@ -214,7 +255,7 @@ def outline(kind: str, columns: dict[str, list[float]], unit: float, box: list[f
             r = unit * math.sqrt(size)
             around = f"a{r:.1f} {r:.1f} 0 1 0"
             steps.append(f"M{x - r:.1f} {y:.1f}{around} {2 * r:.1f} 0{around} {-2 * r:.1f} 0Z")
-        elif fine and kind == "curve":
+        elif fine and kind in ("curve", "area"):
             steps.append(f"{pen}{x:.1f} {y:.1f}")
         elif fine and kind == "arrow":
             steps.append(f"M{zero_x:.1f} {zero_y:.1f}L{x:.1f} {y:.1f}")
@@ -232,9 +273,10 @@ class Canvas:
     def __init__(self, plot: Plot, frames: list[Parts]):
         self.plot = plot
         self.x, self.y = (limits_of(plot, axis, frames) for axis in "xy")
-        self.rows = self.names = []
+        self.rows, self.names = [], list((plot.ticks["x"] or {}).items())
         bottom = plot.height - (38 if plot.labels[0] else 20)
-        self.edges = [LEFT, RIGHT, bottom, TOP]
+        left = LEFT if plot.per_row == 1 else 44 if plot.labels[1] else 24
+        self.edges = [left, NARROW[plot.per_row] - 10, bottom, 22 if plot.title else TOP]
         for bars in plot.marks:
             if isinstance(bars, Bars) and bars.names:
                 self.names = list(zip(value_of(bars.x, {}), map(str, bars.names), strict=True))
@@ -283,96 +325,121 @@ def picture(
     canvas = Canvas(plot, frames)
     scale = " ".join(f"{v:g}" for v in (*canvas.x, *canvas.y, *canvas.edges))
     drag = ";".join(
-        f"{list(sliders).index(name)}:{' '.join(f'{v:g}' for v in sliders[name])}"
+        f"{list(sliders).index(name)}:{' '.join(f'{v:g}' for v in sliders[name])}" if name else ""
         for name in plot.drag
     )
+    width, kind = NARROW[plot.per_row], "plot" if plot.per_row == 1 else f"plot in{plot.per_row}"
+    alt = f"{plot.title}: {alt}" if plot.title else alt
     svg = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {plot.height}" class="plot" '
-        f'width="{WIDTH}" height="{plot.height}" color="#767676" font-size="13" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {plot.height}" '
+        f'class="{kind}" width="{width}" height="{plot.height}" color="#767676" '
+        f'fill="currentColor" text-anchor="middle" font-size="13" '
         f'font-family="system-ui,sans-serif" role="img" aria-label="{escape(alt)}" '
         f'data-scale="{scale}"' + (f' data-drag="{drag}">' if drag else ">"),
         *axes(canvas),
     ]
     for mark in plot.marks:
-        kind, color = type(mark).__name__.lower(), COLORS[mark.color]
+        name, color = type(mark).__name__.lower(), color_of(mark)
         moves = ""
         if named([Plot(mark)]):
-            moves = f' class="{kind}"' + "".join(
-                f' data-{name}="{at[n] if isinstance(n, str) else fixed(n)}"'
-                for name, n in (mark.columns() | {"unit": mark.unit}).items()
+            columns = mark.columns() | ({"unit": mark.unit} if mark.unit else {})
+            moves = f' class="{name}"' + "".join(
+                f' data-{axis}="{place_in(at, n)}"' for axis, n in columns.items()
             )
         d = canvas.path(mark, frames[first])
-        svg.append(f'<path d="{d}"{moves} {paint(kind, color)}/>')
+        if isinstance(mark, Name):
+            svg.append(
+                words(
+                    mark.text,
+                    f'transform="{d}"{moves} font-size="11" dy=".35em" text-anchor="middle"',
+                )
+            )
+        else:
+            svg.append(f'<path d="{d}"{moves} {paint(name, color)}/>')
     text = "".join([*svg, "</svg>"]).replace('"', "'")
     source = quote(text, safe=" =:/(),.'+-;@")
     return (
-        f'<img class="plot" width="{WIDTH}" height="{plot.height}" alt="{escape(alt)}" '
+        f'<img class="{kind}" width="{width}" height="{plot.height}" alt="{escape(alt)}" '
         f'src="data:image/svg+xml,{source}">'
     )
 
 
-def fixed(numbers: Numbers) -> str:
+def place_in(at: dict[str, str], numbers: Numbers) -> str:
+    """Return numbers that stay, or the "@from:count" of others among the numbers of a frame."""
+    if isinstance(numbers, Piece):
+        return f"@{int(at[numbers.part][1:].split(':')[0]) + numbers.begin}:{numbers.count}"
+    if isinstance(numbers, str):
+        return at[numbers]
     return " ".join(f"{v:.5g}" for v in value_of(numbers, {}))
+
+
+def color_of(mark: Mark) -> str:
+    return COLORS.get(mark.color, mark.color)  # a role, or the shade of an area
 
 
 def paint(kind: str, color: str) -> str:
     if kind in ("bars", "points"):
-        return f'fill="{color}" fill-opacity=".8"'
+        pale = kind == "bars" and color == "currentColor"  # what is not looked at
+        return f'fill="{color}" fill-opacity="{".2" if pale else ".8"}"'
+    if kind == "area":
+        return f'fill="{color}" fill-rule="evenodd"'
     dashes = ' stroke-dasharray="5 4"' if kind == "line" else ""
     return f'fill="none" stroke="{color}" stroke-width="{1.6 if dashes else 2.4}"{dashes}'
 
 
 def axes(canvas: Canvas) -> list[str]:
     """Return grid lines, ticks and labels."""
-    plot, svg, bottom = canvas.plot, [], canvas.edges[2]
-    marks = canvas.names or [(v, f"{v:g}") for v in ticks(*canvas.x, 6)]
-    rows = canvas.rows or [0]
+    plot, svg, (left, right, bottom, top) = canvas.plot, [], canvas.edges
+    marks = canvas.names or rounds(*canvas.x, 6 if plot.per_row == 1 else 4)
+    rows, grid = canvas.rows or [0], ""
     for i, (value, text) in enumerate(marks):
-        x, row = place(value, canvas.x, (LEFT, RIGHT)), rows[i % len(rows)]
-        svg.append(
-            f'<path d="M{x} {TOP}V{bottom + row}" stroke="currentColor" opacity=".15"/>'
-            + words(text, f'x="{x}" y="{bottom + 16 + row}" text-anchor="middle"')
-        )
-    for value in ticks(*canvas.y):
-        y = place(value, canvas.y, (bottom, TOP))
-        svg.append(
-            f'<path d="M{LEFT} {y}H{RIGHT}" stroke="currentColor" opacity=".15"/>'
-            + words(f"{value:g}", f'x="{LEFT - 6}" y="{y}" dy=".35em" text-anchor="end"')
-        )
+        x, row = place(value, canvas.x, (left, right)), rows[i % len(rows)]
+        grid += f"M{x} {top}V{bottom + row}"
+        svg.append(words(text, f'x="{x}" y="{bottom + 16 + row}"'))
+    for value, text in plot.ticks["y"].items() if plot.ticks["y"] else rounds(*canvas.y):
+        y = place(value, canvas.y, (bottom, top))
+        grid += f"M{left} {y}H{right}"
+        svg.append(words(text, f'x="{left - 6}" y="{y}" dy=".35em" text-anchor="end"'))
+    svg.insert(0, f'<path d="{grid}" stroke="currentColor" opacity=".15"/>')
     for points in plot.marks:
         if isinstance(points, Points) and points.names:
             places = (value_of(points.x, {}), value_of(points.y, {}), points.names)
             for x, y, name in zip(*places, strict=True):
                 at = f'x="{canvas.pixel("x", x):.1f}" y="{canvas.pixel("y", y) - 14:.1f}"'
-                svg.append(words(str(name), f'{at} text-anchor="middle"'))
-    middle = f'x="{(LEFT + RIGHT) / 2:g}" y="{plot.height - 5}"'
-    turned = f'transform="translate(14 {(TOP + bottom) / 2:g})rotate(-90)"'
-    for label, where in zip(plot.labels, (middle, turned), strict=True):
+                svg.append(words(str(name), at))
+    middle = f'x="{(left + right) / 2:g}" y="{plot.height - 5}"'
+    turned = f'transform="translate(14 {(top + bottom) / 2:g})rotate(-90)"'
+    above = f'x="{(left + right) / 2:g}" y="14"'
+    for label, where in zip((*plot.labels, plot.title), (middle, turned, above), strict=True):
         if label:
-            svg.append(words(label, f'{where} text-anchor="middle"'))
+            svg.append(words(label, where))
     return svg
 
 
+def rounds(low: float, high: float, steps: int = 4) -> list[tuple[float, str]]:
+    return [(value, f"{value:g}") for value in ticks(low, high, steps)]
+
+
 def words(text: str, where: str) -> str:
-    return f'<text {where} fill="currentColor">{escape(text)}</text>'
+    return f"<text {where}>{escape(text)}</text>"
 
 
-def legend(plot: Plot) -> str:
+def legend(plots: Sequence[Plot]) -> str:
     """Return a list of what the marks with a label are."""
     samples = {
         "curve": "M0 5H26",
         "line": "M0 5H26",
         "arrow": "M0 5H26M20 1L26 5L20 9",
         "bars": "M9 10V0H17V10Z",
+        "area": "M4 0H22V10H4Z",
         "points": "M8 5a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z",
     }
-    items = []
-    for mark in plot.marks:
+    items = {}
+    for mark in (mark for plot in plots for mark in plot.marks if mark.label):
         kind = type(mark).__name__.lower()
-        if mark.label:
-            items.append(
-                f'<li><svg viewBox="0 0 26 10" width="26" height="10" aria-hidden="true">'
-                f'<path d="{samples[kind]}" {paint(kind, COLORS[mark.color])}/></svg>'
-                f"{escape(mark.label)}</li>"
-            )
-    return f"<ul>{''.join(items)}</ul>" if items else ""
+        items[mark.label] = (
+            f'<li><svg viewBox="0 0 26 10" width="26" height="10" aria-hidden="true">'
+            f'<path d="{samples[kind]}" {paint(kind, color_of(mark))}/></svg>'
+            f"{escape(mark.label)}</li>"
+        )
+    return f"<ul>{''.join(items.values())}</ul>" if items else ""

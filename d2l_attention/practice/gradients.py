@@ -21,7 +21,7 @@ def gradients(
     """
     places = [i for i, x in enumerate(inputs) if is_float_array(x)]
     given = [in_framework(x, framework) for x in inputs]
-    if framework == "torch":
+    if framework == "pytorch":
         import torch
 
         for place in places:
@@ -74,7 +74,7 @@ def largest_made(answer: Callable, inputs: tuple, framework: str) -> tuple[int, 
 
         jaxpr = jax.make_jaxpr(answer)(*given)
         shapes = [out.aval.shape for line in jaxpr.eqns for out in line.outvars]
-    elif framework == "torch":
+    elif framework == "pytorch":
         from torch import Tensor
         from torch.overrides import TorchFunctionMode
 

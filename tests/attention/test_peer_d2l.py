@@ -44,6 +44,53 @@ def both_additive():
     return pair
 
 
+def both_multi_head(bias=False):
+    """D2L's layer and ours from the same seed: the parameters are equal, too."""
+    x, pair = normal(1, 1, 8, dtype=torch.float32), []
+    for module in (d2l, ours):
+        torch.manual_seed(0)
+        pair.append(module.MultiHeadAttention(8, 4, 0.5, bias).eval())
+        pair[-1](x, x, x, None)
+    assert all(map(torch.equal, *(layer.state_dict().values() for layer in pair)))
+    return pair
+
+
+def transformer_encoders(monkeypatch, X):
+    """D2L's Transformer encoder with its own attention, and with ours in its place."""
+    make = lambda: d2l.TransformerEncoder(20, 8, 16, 4, 2, 0.5).eval()  # noqa: E731
+    theirs = make()
+    theirs(X, None)
+    monkeypatch.setattr(d2l, "MultiHeadAttention", ours.MultiHeadAttention)
+    own = make()
+    own(X, None)
+    own.load_state_dict(theirs.state_dict())
+    return theirs, own
+
+
+class CallsLikeD2L:
+    """A decoder's two attentions with the arguments that D2L's chapter gives them.
+
+    The package has no Transformer decoder: it stands in the text of the chapter. In training a
+    length for each query keeps it off later tokens; after it, tokens come one by one, and the
+    keys are all tokens so far.
+    """
+
+    def __init__(self, layer, training):
+        self.layer, self.training = layer, training
+
+    def __call__(self, X, encoded, encoded_lens):
+        b, n, _ = X.shape
+        if self.training:
+            own = self.layer(X, X, X, torch.arange(1, n + 1).repeat(b, 1))
+            return self.layer(own, encoded, encoded, encoded_lens)
+        steps, read = [], X[:, :0]
+        for token in X.split(1, dim=1):
+            read = torch.cat((read, token), dim=1)
+            own = self.layer(token, read, read, None)
+            steps.append(self.layer(own, encoded, encoded, encoded_lens))
+        return torch.cat(steps, dim=1)
+
+
 class TestEqual:
     @pytest.mark.parametrize("lens", LENS.values(), ids=LENS)
     def test_masked_softmax(self, lens):
@@ -87,6 +134,45 @@ class TestEqual:
         want = layer(*tensors, lens)
         layer.attention = ours.DotProductAttention(dropout=0.5).eval()
         close(layer(*tensors, lens), want)
+
+    @pytest.mark.parametrize("lens", [*LENS.values(), "causal"], ids=[*LENS, "causal"])
+    @pytest.mark.parametrize("bias", [False, True])
+    def test_multi_head_attention_with_the_same_parameters(self, lens, bias):
+        theirs, own = both_multi_head(bias)
+        queries, keys = normal(2, 3, 8, dtype=torch.float32), normal(2, 10, 8, dtype=torch.float32)
+        if isinstance(lens, str):
+            lens = torch.tensor([[8, 9, 10]] * 2)
+            close(own(queries, keys, keys, causal=True), theirs(queries, keys, keys, lens))
+        close(own(queries, keys, keys, lens), theirs(queries, keys, keys, lens))
+        weights = theirs.attention.attention_weights.reshape(2, 4, 3, 10)
+        close(own.attention_weights, weights)
+
+    @pytest.mark.parametrize("lens", [None, torch.tensor([5, 2])])
+    def test_the_transformer_encoder_of_d2l_runs_with_our_layer(self, lens, monkeypatch):
+        X = torch.tensor([[3, 1, 4, 1, 5], [2, 7, 1, 8, 2]])
+        theirs, own = transformer_encoders(monkeypatch, X)
+        close(own(X, lens), theirs(X, lens))
+        assert own.blks[0].attention.__class__ is ours.MultiHeadAttention
+        # the chapter joins the weights of all blocks and looks at each head
+        for encoder in (theirs, own):
+            encoder.joined = torch.cat(encoder.attention_weights, 0).reshape(2, 2, 4, 5, 5)
+        close(own.joined, theirs.joined)
+
+    def test_a_transformer_encoder_of_d2l_trains_with_our_layer(self, monkeypatch):
+        X, gradients = torch.tensor([[3, 1, 4, 1, 5], [2, 7, 1, 8, 2]]), []
+        for encoder in transformer_encoders(monkeypatch, X):
+            encoder(X, torch.tensor([5, 2])).pow(2).sum().backward()
+            gradients.append({name: p.grad for name, p in encoder.named_parameters()})
+        theirs, own = gradients
+        assert own.keys() == theirs.keys()
+        for name, gradient in own.items():
+            close(gradient, theirs[name], 1e-4)
+
+    @pytest.mark.parametrize("training", [True, False])
+    def test_a_decoder_that_calls_the_layer_as_that_of_d2l_does(self, training):
+        theirs, own = (CallsLikeD2L(layer, training) for layer in both_multi_head())
+        X, encoded = normal(2, 4, 8, dtype=torch.float32), normal(2, 5, 8, dtype=torch.float32)
+        close(own(X, encoded, torch.tensor([5, 2])), theirs(X, encoded, torch.tensor([5, 2])))
 
 
 class TestDefect:

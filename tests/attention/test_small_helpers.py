@@ -20,7 +20,7 @@ from d2l_attention.torch import (
 
 
 def test_public_names_are_documented_and_few():
-    assert 20 <= len(module.__all__) <= 30
+    assert 20 <= len(module.__all__) <= 40
     for name in module.__all__:
         assert getattr(module, name).__doc__, name
     imported = {"torch", "Tensor", "nn", "F", "os", "Callable"}
@@ -117,6 +117,16 @@ def test_heat_maps_put_queries_down_and_keys_across_on_one_scale():
     )
     assert (figure.get_supxlabel(), figure.get_supylabel()) == ("keys", "queries")
     assert colour_bar.get_ylim() == (0, 1)
+
+
+def test_heat_maps_hatch_exact_zeros_of_masked_weights():
+    weights = torch.tensor([[0.0, 0.5, 1e-9], [0.25, 0.75, 0.0]])
+    (plain,) = show_heatmaps(weights, "keys", "queries").axes[0].patches or [None]
+    (hatched,) = show_heatmaps(weights, "keys", "queries", masked=True).axes[0].patches
+    assert plain is None
+    assert hatched.get_hatch()
+    corners = hatched.get_path().vertices.reshape(-1, 5, 2)[:, 0].tolist()
+    assert corners == [[-0.5, -0.5], [1.5, 0.5]]  # x and y; tiny weights are not masked
 
 
 def test_titles_that_do_not_fit_the_panels_are_refused():

@@ -2,6 +2,9 @@
 
     python -m tests.mutants                  unit tests on all faults, notebooks on a sample
     python -m tests.mutants --function NAME  the faults of one function or class only
+    python -m tests.mutants --sample 100     a sample of the faults only
+
+D2L_FRAMEWORK says whose module it is.
 
 Written for this book because the known tools do not fit a generated module that notebooks
 import: mutmut puts a switch into every function, which torch.compile and the notebooks'
@@ -20,17 +23,23 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
+from bookbinder.description import read_book
+from bookbinder.execution import kernel_environment
 from tests.mutants import notebooks, unit_tests
 from tests.mutants.faults import Fault, faults
 
+os.environ.update(kernel_environment())
 ROOT = Path(__file__).resolve().parent.parent.parent
-PACKAGE = ROOT / "d2l_attention"
-NOTEBOOKS = ROOT / "notebooks" / "pytorch"
-ATTENTION = ROOT / "tests" / "attention"
+BOOK = read_book(ROOT)
+EDITION = BOOK.edition(os.environ["D2L_FRAMEWORK"])
+FIRST = EDITION.framework == BOOK.editions[0].framework
+ATTENTION = ROOT / "tests" / ("attention" if FIRST else EDITION.framework)
+EQUIVALENT = "equivalent.toml" if FIRST else f"equivalent_{EDITION.framework}.toml"
 # The tests in the order of their speed.
 TESTS = [
-    ATTENTION / f"test_{name}.py"
+    path
     for name in ("wrong_input", "small_helpers", "kernels", "costs", "scored_attention", "peer_d2l")
+    if (path := ATTENTION / f"test_{name}.py").exists()
 ]
 # Pictures and the report on the machine: it is the notebooks that compare these.
 NOT_ATTENTION = ("00_start_here", "01_queries_keys_values")
@@ -38,32 +47,36 @@ NOT_ATTENTION = ("00_start_here", "01_queries_keys_values")
 
 def main() -> int:
     options = arguments()
-    source = (PACKAGE / "torch.py").read_text(encoding="utf-8")
+    source = EDITION.module.read_text(encoding="utf-8")
     equivalent = known_equivalents()
     every = list(faults(source, saved_by(source, NOT_ATTENTION)))
     chosen = [f for f in every if options.function in (None, f.function)]
     if not chosen:
         sys.exit(f"there is no fault to plant in {options.function!r}: it is not in the module")
     planted = [f for f in chosen if str(f) not in equivalent]
-    print(f"{len(planted)} faults planted, {len(chosen) - len(planted)} equivalent ones left out")
+    known = len(chosen) - len(planted)
+    planted = random.Random(0).sample(planted, min(options.sample or len(planted), len(planted)))
+    print(f"{len(planted)} faults planted, {known} equivalent ones left out")
     if stale := equivalent - {str(f) for f in every}:
         print("equivalent.toml has faults that are none (any more):", *sorted(stale), sep="\n   ")
     sound = Fault("", "", source)
     rest = sorted(set(ATTENTION.glob("test_*.py")) - set(TESTS))
-    missed = score("unit tests", sound, planted, lambda some: unit_tests.run(
-        some, options.jobs, ROOT, [*TESTS, *rest]))  # fmt: skip
-    seen = [f for f in planted if notebooks.notebooks_that_use(f.function, source, NOTEBOOKS)]
+    run_tests = unit_tests.run if FIRST else notebooks.run_tests
+    missed = score("unit tests", sound, planted, lambda some: run_tests(
+        some, options.jobs, EDITION, ROOT, [*TESTS, *rest]))  # fmt: skip
+    seen = [f for f in planted if notebooks.notebooks_that_use(f.function, EDITION)]
     sample = random.Random(0).sample(seen, min(options.notebooks, len(seen)))
     if sample:
         sound = Fault(sample[0].function, "", source)
         score("notebooks", sound, sample, lambda some: notebooks.run(
-            some, options.jobs, ROOT, PACKAGE, NOTEBOOKS))  # fmt: skip
+            some, options.jobs, EDITION, ROOT))  # fmt: skip
     return bool(missed)
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants")
     parser.add_argument("--function", help="a function or class of the module")
+    parser.add_argument("--sample", type=int, default=0, help="how many faults (default: all)")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--notebooks", type=int, default=40, help="how many faults they get")
     return parser.parse_args()
@@ -71,7 +84,7 @@ def arguments() -> argparse.Namespace:
 
 def known_equivalents() -> set[str]:
     """Faults that change nothing a test could see; the file gives the reason for each."""
-    with Path(__file__).with_name("equivalent.toml").open("rb") as file:
+    with Path(__file__).with_name(EQUIVALENT).open("rb") as file:
         groups = tomllib.load(file).get("group", [])
     return {fault for group in groups for fault in group["faults"]}
 

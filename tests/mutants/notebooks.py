@@ -1,4 +1,8 @@
-"""Runs the notebooks under nbval against a copy of the package that has a fault."""
+"""Runs notebooks, or tests, in processes of their own against a package that has a fault.
+
+Unit tests of PyTorch's module have a faster way, in `unit_tests.py`. JAX has threads of its own,
+which do not survive a fork.
+"""
 
 import ast
 import os
@@ -10,20 +14,22 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from bookbinder.description import Edition
 from bookbinder.execution import kernel_environment
 from tests.mutants.faults import Fault
 
-SECONDS = 180  # a notebook that takes longer hangs: that is a catch, too
+SECONDS = 600  # a run that takes longer hangs: that is a catch, too
 
 
-def notebooks_that_use(function: str, source: str, folder: Path) -> list[Path]:
+def notebooks_that_use(function: str, edition: Edition) -> list[Path]:
     """Notebooks that take a function from the module, or another one that calls it.
 
     A chapter that derives the function defines it in a cell of its own: no fault is seen there.
     """
+    module = edition.module.stem
     bodies = {
         part.name: ast.unparse(part)
-        for part in ast.parse(source).body
+        for part in ast.parse(edition.module.read_text(encoding="utf-8")).body
         if isinstance(part, ast.FunctionDef | ast.ClassDef)
     }
     needing, found = set(), {function}
@@ -32,25 +38,31 @@ def notebooks_that_use(function: str, source: str, folder: Path) -> list[Path]:
         word = re.compile(rf"\b({'|'.join(needing)})\b")
         found = {name for name in bodies.keys() - needing if word.search(bodies[name])}
     names = "|".join(needing)
-    use = re.compile(rf"d2l\.({names})\b|from d2l_attention\.torch import [^\"]*\b({names})\b")
-    return [path for path in sorted(folder.glob("*.ipynb")) if use.search(path.read_text())]
+    use = re.compile(rf"d2l\.({names})\b|from d2l_attention\.{module} import [^\"]*\b({names})\b")
+    paths = sorted(edition.notebooks.glob("*.ipynb"))
+    return [path for path in paths if use.search(path.read_text())]
 
 
-def is_caught(fault: Fault, notebooks: list[Path], package: Path, root: Path) -> bool:
+def is_caught(fault: Fault, edition: Edition, root: Path, tests: list[list[Path]]) -> bool:
+    """Return whether one of these groups of tests fails in a copy of the package with a fault."""
+    package = edition.module.parent
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(shutil.copytree(package, Path(folder, package.name)))
-        (copy / "torch.py").write_text(fault.source, encoding="utf-8")
-        environment = os.environ | kernel_environment() | {"PYTHONPATH": folder}
+        (copy / edition.module.name).write_text(fault.source, encoding="utf-8")
+        path = f"{folder}{os.pathsep}{root}"  # the copy first
+        environment = os.environ | kernel_environment() | {"PYTHONPATH": path}
+        environment |= {"D2L_TEST_PROFILE": "mutants"}  # the first failing example is enough
         command = [
             *(sys.executable, "-m", "pytest", "-x", "-q", "-c", str(root / "pyproject.toml")),
+            *("-o", "pythonpath="),
             *("--nbval", "--nbval-current-env", "--nbval-cell-timeout", "60"),
             *("--nbval-sanitize-with", str(root / "tests" / "sanitize.cfg")),
         ]
-        for notebook in notebooks:
+        for group in tests:
             try:
                 done = subprocess.run(
-                    [*command, str(notebook)],
-                    cwd=notebook.parent,
+                    [*command, *map(str, group)],
+                    cwd=group[0].parent,
                     env=environment,
                     capture_output=True,
                     timeout=SECONDS,
@@ -62,12 +74,27 @@ def is_caught(fault: Fault, notebooks: list[Path], package: Path, root: Path) ->
     return False
 
 
-def run(
-    faults: list[Fault], jobs: int, root: Path, package: Path, notebooks: Path
-) -> dict[Fault, bool]:
+def run(faults: list[Fault], jobs: int, edition: Edition, root: Path) -> dict[Fault, bool]:
     """Return for each fault that a notebook could see whether one catches it."""
-    source = (package / "torch.py").read_text(encoding="utf-8")
-    used = {f: notebooks_that_use(f.function, source, notebooks) for f in faults}
+
+    def verdict(fault: Fault) -> bool:
+        alone = [[path] for path in notebooks_that_use(fault.function, edition)]
+        return is_caught(fault, edition, root, alone)
+
     with ThreadPoolExecutor(jobs) as pool:
-        verdicts = pool.map(lambda f: is_caught(f, used[f], package, root), faults)
-        return dict(zip(faults, verdicts, strict=True))
+        return dict(zip(faults, pool.map(verdict, faults), strict=True))
+
+
+def run_tests(
+    faults: list[Fault], jobs: int, edition: Edition, root: Path, tests: list[Path]
+) -> dict[Fault, bool]:
+    """Return for each fault whether a test catches it; files that name the function go first."""
+    texts = {path: path.read_text(encoding="utf-8") for path in tests}
+
+    def verdict(fault: Fault) -> bool:
+        named = [path for path in tests if fault.function in texts[path]]
+        rest = [path for path in tests if path not in named]
+        return is_caught(fault, edition, root, [group for group in (named, rest) if group])
+
+    with ThreadPoolExecutor(jobs) as pool:
+        return dict(zip(faults, pool.map(verdict, faults), strict=True))

@@ -3,13 +3,15 @@
     python -m tests.mutants.solutions          every exercise that has a check
     python -m tests.mutants.solutions 4.1 4.2  these only
 
-A fault that gets through is a wrong answer that a student could hand in. Those that change nothing
-a reader could see stand in equivalent_solutions.toml, each group with its reason.
+D2L_FRAMEWORK says whose edition. A fault that gets through is a wrong answer that a student could
+hand in. Those that change nothing a reader could see stand in equivalent_solutions.toml (of JAX:
+equivalent_solutions_jax.toml), each group with its reason.
 """
 
 import ast
 import contextlib
 import io
+import os
 import re
 import signal
 import sys
@@ -20,19 +22,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
-
 from bookbinder.binding import read_edition_chapters
 from bookbinder.chapters import Chapter, tags_of
 from bookbinder.description import read_book
+from bookbinder.execution import kernel_environment
 from bookbinder.worksheets import names_in
 from d2l_attention.practice.checking import examine
 from d2l_attention.practice.exercises import find
 from tests.mutants.faults import Fault, faults
 
+os.environ.update(kernel_environment())
+FRAMEWORK = os.environ["D2L_FRAMEWORK"]
 ROOT = Path(__file__).resolve().parent.parent.parent
+BOOK = read_book(ROOT)
+EDITION = BOOK.edition(FRAMEWORK)
+FIRST = EDITION.framework == BOOK.editions[0].framework
+EQUIVALENT = "equivalent_solutions.toml" if FIRST else f"equivalent_solutions_{FRAMEWORK}.toml"
 CHECK = re.compile(r'^check\(\s*"(\d+\.\d+)",\s*(.+?)\)$', re.MULTILINE)
-SECONDS = 10  # for one faulty answer; one that runs longer counts as refused
+SECONDS = 10  # of processor time for one faulty answer; one that runs longer counts as refused
+AT_FIRST = 100  # for the sound answer, for which JAX may have much to compile
 ENOUGH = 0.95
 
 
@@ -98,21 +106,21 @@ def silently(function, *arguments):
         return function(*arguments)
 
 
-def passes(solution: Solution, source: str, given: dict) -> bool:
+def passes(solution: Solution, source: str, given: dict, seconds: int = SECONDS) -> bool:
     """Say whether the check lets this version of a solution pass."""
 
     def too_long(*_):
         raise TimeoutError("the answer runs too long")
 
-    signal.signal(signal.SIGALRM, too_long)
-    signal.alarm(SECONDS)
+    signal.signal(signal.SIGPROF, too_long)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         answer = silently(answer_of, source, solution.name, given)
-        return silently(examine, find(solution.number), answer, "torch").passed
+        return silently(examine, find(solution.number), answer, FRAMEWORK).passed
     except Exception:
         return False
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def space_of(needed: str) -> dict:
@@ -128,18 +136,20 @@ def survivors(solution: Solution) -> tuple[list[Fault], int]:
     """Return the faults that the check does not refuse, and how many were planted."""
     source = as_definitions(solution.source, solution.name)
     given = space_of(solution.needed)
-    if not passes(solution, source, given):
+    if not passes(solution, source, given, AT_FIRST):
         sys.exit(f"the solution of {solution.number} does not pass its own check")
     planted = list(faults(source))
     return [f for f in planted if passes(solution, f.source, given)], len(planted)
 
 
 def main(numbers: list[str]) -> int:
-    torch.set_num_threads(1)
-    book = read_book(ROOT)
+    if FRAMEWORK == "pytorch":
+        import torch
+
+        torch.set_num_threads(1)
     known = known_equivalents()
     begun, through, total, seen = time.monotonic(), 0, 0, set()
-    for chapter in read_edition_chapters(book, book.editions[0]):
+    for chapter in read_edition_chapters(BOOK, EDITION):
         for solution in solutions(chapter):
             if numbers and solution.number not in numbers:
                 continue
@@ -152,14 +162,14 @@ def main(numbers: list[str]) -> int:
             for text in new:
                 print(f"   passes: {text}", flush=True)
     if stale := known - seen if not numbers else set():
-        print("equivalent_solutions.toml has what is refused or gone:", *sorted(stale), sep="\n   ")
+        print(f"{EQUIVALENT} has what is refused or gone:", *sorted(stale), sep="\n   ")
     seconds = time.monotonic() - begun
     print(f"solutions: {total - through} of {total} faults refused in {seconds:.0f} s")
     return total == 0 or (total - through) < ENOUGH * total or bool(stale)
 
 
 def known_equivalents() -> set[str]:
-    path = Path(__file__).with_name("equivalent_solutions.toml")
+    path = Path(__file__).with_name(EQUIVALENT)
     with path.open("rb") as file:
         groups = tomllib.load(file).get("group", [])
     return {fault for group in groups for fault in group["faults"]}

@@ -5,6 +5,7 @@ A fork puts the faulty code into the functions that the tests have imported alre
 with the tests that caught the last faults in the same function.
 """
 
+import importlib
 import inspect
 import os
 import signal
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from bookbinder.description import Edition
 from tests.mutants.faults import Fault
 
 SECONDS = 120  # a fork that takes longer hangs: that is a catch, too
@@ -31,15 +33,15 @@ class Fork:
 class UnitTests:
     """A pytest plugin: it runs the collected tests once for every fault, not once."""
 
-    def __init__(self, faults: list[Fault], jobs: int):
+    def __init__(self, faults: list[Fault], jobs: int, module: str):
+        self.module = module
         self.waiting, self.jobs = list(reversed(faults)), jobs
         self.running: dict[int, Fork] = {}
         self.killers: dict[str, list[int]] = {}
         self.caught: dict[Fault, bool] = {}
 
     def pytest_runtestloop(self, session):
-        import d2l_attention.torch as module
-
+        module = importlib.import_module(self.module)
         while self.waiting or self.running:
             while self.waiting and len(self.running) < self.jobs:
                 self.start(self.waiting.pop(), session, module)
@@ -84,25 +86,31 @@ def put_code(module: types.ModuleType, source: str) -> None:
     """Put the code of a faulty module into the functions and classes of the sound one."""
     faulty: dict = {"__name__": module.__name__}
     exec(compile(source, module.__file__, "exec"), faulty)
+    # A default that the module defines is the one that the tests know, and that pickle finds.
+    known = {id(new): vars(module)[name] for name, new in faulty.items() if name in vars(module)}
     for name, old in list(vars(module).items()):
-        if isinstance(old, types.FunctionType) and old.__module__ == module.__name__:
-            put_function(old, faulty[name])
+        function = own_function(old)
+        if isinstance(function, types.FunctionType) and function.__module__ == module.__name__:
+            put_function(function, own_function(faulty[name]), known)
         elif isinstance(old, type) and old.__module__ == module.__name__:
             for key, method in vars(old).items():
                 if isinstance(function := own_function(method), types.FunctionType):
-                    put_function(function, own_function(vars(faulty[name])[key]))
+                    put_function(function, own_function(vars(faulty[name])[key]), known)
 
 
 def own_function(method: object) -> object:
-    """Return what a property, or a method that torch has wrapped, was written as."""
+    """Return what a property, or a function that the framework has wrapped, was written as."""
     method = method.fget if isinstance(method, property) else method
     return inspect.unwrap(method) if callable(method) else method
 
 
-def put_function(old: types.FunctionType, new: types.FunctionType) -> None:
+def put_function(old: types.FunctionType, new: types.FunctionType, known: dict) -> None:
     """Give `old` the code of `new`; an error, and so a catch, where a `super()` got lost."""
-    old.__code__, old.__defaults__ = new.__code__, new.__defaults__
-    old.__kwdefaults__ = new.__kwdefaults__
+    old.__code__, old.__defaults__, old.__kwdefaults__ = (
+        new.__code__,
+        new.__defaults__ and tuple(known.get(id(value), value) for value in new.__defaults__),
+        new.__kwdefaults__ and {k: known.get(id(v), v) for k, v in new.__kwdefaults__.items()},
+    )
 
 
 def first_failure(session, killers: list[int]) -> str:
@@ -116,13 +124,15 @@ def first_failure(session, killers: list[int]) -> str:
     return "nothing"
 
 
-def run(faults: list[Fault], jobs: int, root: Path, tests: list[Path]) -> dict[Fault, bool]:
+def run(
+    faults: list[Fault], jobs: int, edition: Edition, root: Path, tests: list[Path]
+) -> dict[Fault, bool]:
     """Return for each fault whether the tests catch it."""
     import torch
 
     torch.set_num_threads(1)  # threads do not survive a fork
     os.environ["D2L_TEST_PROFILE"] = "mutants"  # the first failing example is enough
-    plugin = UnitTests(faults, jobs)
+    plugin = UnitTests(faults, jobs, f"d2l_attention.{edition.module.stem}")
     imported = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     pytest.main(["-q", "-q", "--rootdir", str(root), *imported, *map(str, tests)], [plugin])
     return plugin.caught

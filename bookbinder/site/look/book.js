@@ -24,12 +24,21 @@
         box.style.fontSize = `${100 * Math.max(LEAST, part)}%`;
     }
   };
+  // On a phone, printed lines that are too long are set smaller before they have to be moved.
+  const shrink = (room) => {
+    for (const box of document.querySelectorAll(".cell_output :is(.stream, .text_plain) pre")) {
+      box.style.fontSize = "";
+      const part = box.clientWidth / box.scrollWidth;
+      if (room <= 600 && part < 1) box.style.fontSize = `${Math.max(LEAST, 0.98 * part) * 0.86}rem`;
+    }
+  };
   const BOXES = "div.math, span.math.wide, mjx-container[display], .output, .cell_output, .parts, .d2l-explorer, pre, .pst-scrollable-table-container";
   const reachable = () => {
     // What scrolls sideways must be reachable by keyboard.
     const room = document.querySelector("main")?.clientWidth;
     if (!room) return; // on a phone, a resize comes before the page stands
     fit();
+    shrink(room);
     for (const math of document.querySelectorAll("span.math mjx-container"))
       math.parentElement.classList.toggle("wide", math.getBoundingClientRect().width > 0.8 * room);
     for (const box of document.querySelectorAll(BOXES)) {
@@ -37,8 +46,54 @@
       if (over) box.tabIndex = 0;
     }
   };
+  // An output that the text asks the reader to predict is covered until the reader has decided.
+  document.documentElement.classList.add("has-script");
+  const cover = () => {
+    for (const output of document.querySelectorAll(".tag_decide .cell_output")) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "uncover";
+      button.textContent = "Decide first, then show the output";
+      output.inert = true;
+      output.before(button);
+      button.addEventListener("click", () => {
+        output.inert = false;
+        output.closest(".tag_decide").classList.add("uncovered");
+        output.tabIndex = -1;
+        output.focus({ preventScroll: true });
+        button.remove();
+      });
+    }
+  };
+  // Code can be copied.
+  const copied = async (text) => {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    const area = Object.assign(document.createElement("textarea"), { value: text });
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy"); // where the page comes over http
+    area.remove();
+  };
+  const offerCopies = () => {
+    for (const code of document.querySelectorAll("article div.highlight > pre")) {
+      if (code.closest(".cell_output, dl.py")) continue;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "copy";
+      button.textContent = "Copy";
+      button.setAttribute("aria-label", "Copy the code");
+      button.addEventListener("click", () =>
+        copied(code.textContent.trimEnd() + "\n").then(
+          () => { button.textContent = "Copied"; },
+          () => { button.textContent = "Not allowed"; },
+        ).then(() => setTimeout(() => { button.textContent = "Copy"; }, 1500)));
+      code.parentElement.append(button);
+    }
+  };
   document.addEventListener("DOMContentLoaded", () => {
     unfold();
+    cover();
+    offerCopies();
     for (const link of document.querySelectorAll(".book-editions a"))
       link.addEventListener("click", () => {
         const here = above();
@@ -46,6 +101,19 @@
         if (goal) link.hash = encodeURIComponent(goal);
       });
   });
+  // The home page offers to go on where the reader left off; only this browser knows.
+  const keep = () => {
+    const page = document.querySelector("[data-book-chapter]")?.dataset.bookChapter;
+    if (!page) return;
+    let section = "";
+    for (const part of document.querySelectorAll("article section[id]"))
+      if (part.getBoundingClientRect().top < innerHeight / 2) section = part.id;
+    const first = document.querySelector("article section[id]")?.id;
+    const left = { page, section: section === first ? "" : section };
+    try { localStorage.setItem("book-left-off", JSON.stringify(left)); } catch { /* not allowed */ }
+  };
+  addEventListener("pagehide", keep);
+  addEventListener("visibilitychange", keep); // a phone that ends the browser sends no pagehide
   addEventListener("hashchange", unfold);
   addEventListener("load", () => (window.MathJax?.startup?.promise ?? Promise.resolve()).then(reachable));
   addEventListener("toggle", reachable, true); // a fold that opens

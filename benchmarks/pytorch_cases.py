@@ -1,4 +1,4 @@
-"""What is measured: the same call to d2l, to this book's functions and to PyTorch's own."""
+"""What is measured in PyTorch: the same call to d2l, to our functions and to PyTorch's own."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

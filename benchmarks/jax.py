@@ -1,0 +1,134 @@
+"""Measures d2l, this book's functions and JAX's own in JAX, operation by operation and jitted."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+import numpy as np
+from flax import nnx
+
+from benchmarks.measure import Functions, measure
+from d2l_attention import jax as ours
+from tests.jax.peer_d2l import d2l
+
+PACKAGES = ("jax", "flax", "d2l")
+
+
+@dataclass
+class Case:
+    """Functions of the same inputs; the first one is what the others are compared with."""
+
+    title: str
+    functions: dict[str, Callable]  # from the inputs to the output alone
+    inputs: tuple
+    gradients: tuple[int, ...] = ()  # the inputs that also get gradients
+
+    def passes(self) -> Iterator[tuple[str, dict[str, Callable]]]:
+        yield "forward", self.functions
+        if self.gradients:
+            yield (
+                "gradient",
+                {
+                    name: jax.grad(lambda *inputs, f=f: f(*inputs).sum(), self.gradients)
+                    for name, f in self.functions.items()
+                },
+            )
+
+    def called(self, functions: dict[str, Callable]) -> Functions:
+        return {
+            name: lambda f=f: jax.block_until_ready(f(*self.inputs))
+            for name, f in functions.items()
+        }
+
+
+def gpu_name() -> str:
+    """Return the name of the GPU that computes, or nothing."""
+    device = jax.devices()[0]
+    return "" if device.platform == "cpu" else device.device_kind
+
+
+def rows() -> Iterator[dict]:
+    """Measure every case as it is written, and jitted."""
+    for case in cases():
+        for name, functions in case.passes():
+            jitted = {each: jax.jit(function) for each, function in functions.items()}
+            for way, these in ((name, functions), (f"{name}, jitted", jitted)):
+                for each, measured in measure(case.called(these), not gpu_name()).items():
+                    held = f"{mebibytes(these[each], case.inputs):.3g}" if these is jitted else ""
+                    more = {"temporary MiB": held}
+                    yield {"titles": (case.title, way, each), "measured": measured, "more": more}
+
+
+def mebibytes(function: Callable, inputs: tuple) -> float:
+    return ours.temporary_bytes(function, *inputs) / 2**20
+
+
+def cases() -> Iterator[Case]:
+    rng = np.random.default_rng(0)
+
+    def normal(*shape: int) -> jax.Array:
+        return jax.numpy.asarray(rng.normal(size=shape), "float32")
+
+    def lengths(m: int, *shape: int) -> jax.Array:
+        return jax.numpy.asarray(rng.integers(1, m + 1, shape))
+
+    b, n, m, d = 8, 512, 512, 64
+    yield softmax_case("(b,)", normal(b, n, m), lengths(m, b))
+    yield softmax_case("(b, n)", normal(b, n, m), lengths(m, b, n))
+    yield dot_product_case(normal(b, n, d), normal(b, m, d), normal(b, m, d), lengths(m, b))
+    b, n, m, h = 4, 256, 512, 128
+    yield additive_case(normal(b, n, h), normal(b, m, h), normal(b, m, h), lengths(m, b))
+
+
+def softmax_case(kind: str, scores: jax.Array, lens: jax.Array) -> Case:
+    return Case(
+        f"masked softmax {scores.shape}, lengths {kind}",
+        {
+            "d2l": d2l.masked_softmax,
+            "ours": ours.masked_softmax,
+            "no mask: the floor": lambda scores, lens: jax.nn.softmax(scores),
+        },
+        (scores, lens),
+    )
+
+
+def dot_product_case(
+    queries: jax.Array, keys: jax.Array, values: jax.Array, lens: jax.Array
+) -> Case:
+    theirs, own = d2l.DotProductAttention(0.0), ours.DotProductAttention()
+    b, n, d = queries.shape
+
+    def builtin(queries, keys, values, lens):
+        q, k, v = (x[:, :, None] for x in (queries, keys, values))  # (b, n, 1, d)
+        return jax.nn.dot_product_attention(q, k, v, key_value_seq_lengths=lens)[:, :, 0]
+
+    return Case(
+        f"dot product {(b, n, keys.shape[1])}, d={d}",
+        {
+            "d2l": lambda *inputs: theirs.apply({}, *inputs)[0],
+            "ours": own,
+            "ours, need_weights=False": partial(own, need_weights=False),
+            "jax.nn.dot_product_attention": builtin,
+        },
+        (queries, keys, values, lens),
+    )
+
+
+def additive_case(queries: jax.Array, keys: jax.Array, values: jax.Array, lens: jax.Array) -> Case:
+    b, n, h = queries.shape
+    theirs = d2l.AdditiveAttention(h, 0.0)
+    parameters = theirs.init(jax.random.key(0), queries, keys, values, lens)["params"]
+    layer = ours.AdditiveAttention(h, query_size=h, key_size=h, rngs=nnx.Rngs(0))
+    graph, drawn, rest = nnx.split(layer, nnx.Param, ...)
+    assert jax.tree.structure(nnx.to_pure_dict(drawn)) == jax.tree.structure(parameters)
+
+    def own(parameters, *inputs):
+        return nnx.merge(graph, parameters, rest)(*inputs)
+
+    return Case(
+        f"additive {(b, n, keys.shape[1])}, h={h}",
+        {"d2l": lambda p, *inputs: theirs.apply({"params": p}, *inputs)[0], "ours": own},
+        (parameters, queries, keys, values, lens),
+        gradients=(0, 1, 2, 3),
+    )

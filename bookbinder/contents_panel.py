@@ -1,0 +1,42 @@
+"""The table of contents beside the chapters in JupyterLab: an extension of one small script."""
+
+import json
+import re
+from pathlib import Path
+
+from bookbinder.description import Book, Edition
+from bookbinder.notebook_files import write_whole
+
+NAME = "book_contents"
+SCRIPT = Path(__file__).parent / "lab" / "contents.js"
+LOADED = "static/contents.js"
+HEADING = re.compile(r"^(##?) (.+)$", re.MULTILINE)
+
+
+def write_contents_panel(book: Book, edition: Edition) -> None:
+    """Write the extension to `_build/lab/`, where `make lab` shows it to JupyterLab."""
+    folder = book.root / "_build" / "lab" / NAME
+    chapters = [contents_of(edition, name) for name in book.chapters_of(edition)]
+    write_whole(folder / LOADED, panel_script(chapters))
+    description = {
+        "name": NAME,
+        "version": "1.0.0",
+        "jupyterlab": {"extension": True, "_build": {"load": LOADED, "extension": "./extension"}},
+    }
+    write_whole(folder / "package.json", json.dumps(description, indent=1) + "\n")
+
+
+def contents_of(edition: Edition, name: str) -> tuple[str, str, list[str]]:
+    """Return file, title and sections of a chapter of an edition."""
+    notebook = json.loads((edition.notebooks / f"{name}.ipynb").read_text("utf-8"))
+    prose = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown"]
+    headings = HEADING.findall("\n".join(prose))
+    title = next((text for marks, text in headings if marks == "#"), name)
+    return f"{name}.ipynb", title, [text for marks, text in headings if marks == "##"]
+
+
+def panel_script(chapters: list[tuple[str, str, list[str]]]) -> str:
+    """Return what JupyterLab loads, with the chapters in it."""
+    listed = json.dumps(chapters, ensure_ascii=False)
+    text = SCRIPT.read_text(encoding="utf-8").replace("CHAPTERS = []", f"CHAPTERS = {listed}")
+    return text.replace("NAME", NAME)

@@ -1,0 +1,38 @@
+"""Write what a reference shows when one points at it: an equation, a definition, a source."""
+
+import json
+import re
+
+EQUATION = re.compile(r'<div class="math[^"]*" id="(equation-[\d-]+)">\s*(.*?)</div>', re.DOTALL)
+TERM = re.compile(r'<strong id="(term-[^"]+)">')
+SOURCE = re.compile(r'<li><p><span id="(reference-\d+)"></span>(.*?)</p></li>', re.DOTALL)
+BLOCKS = re.compile(r"</?(?:p|li|ul|ol|div|dd|dt|dl|blockquote|section|details)\b[^>]*>")
+INNER = re.compile(r' id="[^"]*"|</?a\b[^>]*>')  # a preview has no anchors and no links
+
+
+def previews_script(pages: dict[str, str]) -> str:
+    """Return a script with the HTML to show for each "page.html#anchor"."""
+    found = {
+        f"{name}#{anchor}": html
+        for name, page in pages.items()
+        for anchor, html in previews(page).items()
+    }
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return f"const PREVIEWS = {text};\n"
+
+
+def previews(page: str) -> dict[str, str]:
+    """Return the HTML to show for each anchor of a page that has one.
+
+    The text has one sentence a line, so a term is explained by the line that it stands in.
+    """
+    found = {anchor: f'<div class="math">{tex}</div>' for anchor, tex in EQUATION.findall(page)}
+    for line in page.splitlines():
+        found |= {anchor: inline(line) for anchor in TERM.findall(line)}
+    found |= {anchor: inline(text) for anchor, text in SOURCE.findall(page)}
+    return found
+
+
+def inline(html: str) -> str:
+    """Return a line of HTML without blocks, anchors and links."""
+    return INNER.sub("", BLOCKS.sub("", html)).strip()

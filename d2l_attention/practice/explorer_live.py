@@ -1,0 +1,87 @@
+"""Weights that the script of an explorer computes, where a query is dragged through a plane.
+
+Frames for each place of a query in the plane, at each value of another slider, would be too many.
+So the few numbers that make a score are stored, and the script follows `Score`. The function of
+the explorer still gives the first picture, and tests compare the script with it.
+"""
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from d2l_attention.practice.arrays import as_array
+
+SIGNIFICANT = 8  # digits
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score of a query q in the plane with key j: sum over i of c[j, i] g(a[i] q + b[j, i]).
+
+    Args:
+        c: (m, h), or (1, h) where all keys share it.
+        a: (h, 2); by default the identity.
+        b: (m, h); by default 0.
+        origin: What is subtracted from q before.
+        unit: Whether q - origin is then divided by its length, if it has one.
+        tanh: Whether g is the tanh, and not the identity.
+    """
+
+    c: Sequence
+    a: Sequence | None = None
+    b: Sequence | None = None
+    origin: Sequence = (0.0, 0.0)
+    unit: bool = False
+    tanh: bool = False
+
+    def held(self) -> list:
+        """Return what the script takes."""
+        arrays = (self.c, self.a, self.b, self.origin)
+        numbers = [None if a is None else short(as_array(a)) for a in arrays]
+        return [*numbers, int(self.unit), int(self.tanh)]
+
+
+def short(array: np.ndarray) -> list:
+    if array.ndim > 1:
+        return [short(row) for row in array]
+    digits = [float(f"{v:.{SIGNIFICANT}g}") for v in array.tolist()]
+    return [int(v) if v % 1 == 0 else v for v in digits]
+
+
+@dataclass(frozen=True)
+class Live:
+    """Which part of the frames the script computes anew, and from what.
+
+    Args:
+        part: A matrix of weights, (scores, m).
+        query: The two sliders, last of all, that are the query.
+        scores: Is called with the other sliders; returns a `Score` for each row of the matrix.
+    """
+
+    part: str
+    query: tuple[str, str]
+    scores: Callable[..., Sequence[Score]]
+
+    def stored(self, choices: dict[str, dict], places: dict[str, tuple[int, int]]) -> dict:
+        """Return what the script needs: the scores of each frame, and where its results belong."""
+        others = {name: values for name, values in choices.items() if name not in self.query}
+        return {
+            "every": int(np.prod([len(choices[name]) for name in self.query])),
+            "frames": [
+                [score.held() for score in self.scores(**dict(zip(others, values, strict=True)))]
+                for values in itertools.product(*(c.values() for c in others.values()))
+            ],
+            "weights": places[self.part][0],
+            "query": [places[name][0] for name in self.query],
+        }
+
+
+def query_of(live: Live | None, sliders: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the sliders for which no frames are made."""
+    if live is None:
+        return ()
+    if tuple(sliders)[-2:] != tuple(live.query) or len(sliders) < 3:
+        raise ValueError(f"live: {' and '.join(live.query)} must be the last of three sliders")
+    return tuple(live.query)

@@ -1,0 +1,40 @@
+  const stepper = (control, name, last) => { // Back, Play and Next for a slider
+    const element = document.createElement("div");
+    element.className = "steps";
+    element.setAttribute("role", "group");
+    element.setAttribute("aria-label", name);
+    const button = (text, act) => {
+      const made = document.createElement("button");
+      Object.assign(made, { type: "button", textContent: text });
+      made.setAttribute("data-lm-suppress-shortcuts", "true");
+      made.addEventListener("click", act);
+      element.append(made);
+      return made;
+    };
+    let timer = 0;
+    const stop = () => {
+      timer = clearInterval(timer);
+      if (play) play.textContent = "Play";
+    };
+    const go = (step) => control.set(Math.min(Math.max(control.at() + step, 0), last));
+    const back = button("Back", () => (stop(), go(-1)));
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches; // then no Play
+    const play = !still && button("Play", () => {
+      if (timer) return stop();
+      if (control.at() === last) control.set(0);
+      play.textContent = "Pause";
+      timer = setInterval(() => {
+        go(1);
+        if (control.at() === last || !element.isConnected) stop();
+      }, 700);
+    });
+    const next = button("Next", () => (stop(), go(1)));
+    control.element.querySelector("input").addEventListener("input", stop);
+    const tell = control.tell;
+    control.tell = () => {
+      tell();
+      back.setAttribute("aria-disabled", control.at() === 0);
+      next.setAttribute("aria-disabled", control.at() === last);
+    };
+    control.element.after(element);
+  };

@@ -1,0 +1,192 @@
+"""Type, dark pictures, previews, copying, and outputs that wait until the reader has decided."""
+
+import io
+from importlib import resources
+
+import pytest
+from conftest import SITE, open_page
+
+PREVIEWS = {
+    "equation": ("06_scaled_dot_product_attention.html", "a.equation", "softmax"),
+    "term": ("06_scaled_dot_product_attention.html", "a.term", ""),
+    "source": ("06_scaled_dot_product_attention.html", "a[href='#reference-1']", "Vaswani"),
+}
+DECIDE = "00_start_here.html"
+LETTERS = """() => [...document.querySelectorAll("article section > p")].flatMap((p) => {
+    if (p.querySelector(".math, code")) return [];
+    const range = document.createRange();
+    const text = document.createTreeWalker(p, NodeFilter.SHOW_TEXT);
+    const lines = new Map();
+    while (text.nextNode())
+        for (let i = 0; i < text.currentNode.length; i++) {
+            range.setStart(text.currentNode, i);
+            range.setEnd(text.currentNode, i + 1);
+            const { bottom, width } = range.getBoundingClientRect();
+            const line = Math.round(bottom / 8);
+            if (width) lines.set(line, (lines.get(line) ?? 0) + 1);
+        }
+    return [...lines.values()].slice(0, -1); // the last line is as long as it happens to be
+})"""
+
+
+@pytest.fixture
+def reading(browser, addresses):
+    """Return a function that opens a page."""
+    contexts = []
+
+    def open_at(name, width=1280, theme="light", way="file", **options):
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        context.add_init_script(
+            f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')"
+        )
+        return open_page(context, f"{addresses[way]}/{name}")
+
+    yield open_at
+    for context in contexts:
+        context.close()
+
+
+def test_the_faces_are_the_books_own_and_their_license_is_there(reading):
+    page = reading("04_masked_softmax.html")
+    page.evaluate("document.fonts.ready")
+    loaded = "[...document.fonts].filter(f => f.status === 'loaded').map(f => f.family)"
+    faces = {face.strip('"') for face in page.evaluate(loaded)}
+    assert {f for f in faces if not f.startswith("MJX")} == {"Source Serif 4", "Source Code Pro"}
+    fonts = list((SITE / "_static/fonts").glob("*.woff2"))
+    assert sum(font.stat().st_size for font in fonts) <= 300_000
+    assert "SIL Open Font License" in (SITE / "_static/fonts/OFL.txt").read_text(encoding="utf-8")
+
+
+def test_a_line_of_text_has_60_to_75_letters(reading):
+    lines = sorted(reading("04_masked_softmax.html").evaluate(LETTERS))
+    assert len(lines) > 20
+    assert 60 <= lines[len(lines) // 2] <= 75
+    assert lines[int(0.95 * len(lines))] <= 80
+
+
+def test_79_letters_of_code_fit_beside_the_contents(reading):
+    page = reading("04_masked_softmax.html")
+    over = page.locator("div.cell_input pre").first.evaluate(
+        "pre => { pre.textContent = 'x'.repeat(79); return pre.scrollWidth - pre.clientWidth; }"
+    )
+    assert over <= 0
+
+
+def test_code_wraps_on_a_phone(reading):
+    page = reading("04_masked_softmax.html", 390)
+    boxes = page.locator("div.cell_input pre")
+    assert not any(boxes.evaluate_all("all => all.map(b => b.scrollWidth > b.clientWidth)"))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("system", ["light", "dark"])
+@pytest.mark.parametrize("kind", ["figures", "heat map"])
+def test_a_picture_is_as_dark_as_the_page_whatever_the_system_is(reading, theme, system, kind):
+    from matplotlib.image import imread
+
+    page = reading("00_start_here.html", theme=theme, color_scheme=system)
+    page.evaluate("document.querySelectorAll('.tag_decide').forEach(c => c.className = 'cell')")
+    which = "article section > p > img" if kind == "figures" else ".cell_output img"
+    picture = page.locator(which).first
+    picture.scroll_into_view_if_needed()
+    page.wait_for_timeout(200)
+    corner = imread(io.BytesIO(picture.screenshot()))[8, 8, :3].mean()
+    assert corner < 0.1 if theme == "dark" else corner > 0.95
+
+
+@pytest.mark.parametrize("kind", PREVIEWS)
+def test_a_reference_shows_what_it_leads_to(reading, kind):
+    name, selector, words = PREVIEWS[kind]
+    page = reading(name)
+    link = page.locator(f"article {selector}").first
+    box = page.locator("[role=tooltip]")
+    link.hover()
+    box.wait_for()
+    page.wait_for_timeout(400)  # until an equation stands
+    assert words in box.text_content()
+    assert box.locator("mjx-container").count() == (kind == "equation")
+    assert link.get_attribute("aria-describedby") == box.get_attribute("id")
+    assert not box.evaluate("b => b.scrollWidth > b.clientWidth")
+    box.hover()  # it stays while the pointer is on it
+    page.wait_for_timeout(400)
+    assert box.count() == 1
+    page.keyboard.press("Escape")
+    assert box.count() == 0
+    assert link.get_attribute("aria-describedby") is None
+
+
+def test_a_preview_opens_by_keyboard_and_closes_when_the_focus_goes_on(reading):
+    page = reading("06_scaled_dot_product_attention.html")
+    page.keyboard.press("Tab")  # from now on, focus is shown
+    page.locator("article a.equation").first.focus()
+    box = page.locator("[role=tooltip]")
+    box.wait_for()
+    page.keyboard.press("Tab")
+    page.wait_for_timeout(100)
+    assert box.count() == 0
+
+
+def test_every_reference_has_a_preview(reading):
+    page = reading("06_scaled_dot_product_attention.html")
+    page.locator("article a.equation").first.hover()
+    page.locator("[role=tooltip]").wait_for()
+    missing = page.evaluate(
+        """() => [...document.querySelectorAll("article a")]
+            .filter((a) => /#(equation|term|reference)-/.test(a.hash))
+            .map((a) => a.pathname.split("/").pop() + a.hash)
+            .filter((key) => !(key in PREVIEWS))"""
+    )
+    assert not missing
+
+
+def test_a_preview_has_no_serious_violation_in_light_and_dark(reading):
+    package = pytest.importorskip("axe_playwright_python", reason="axe-core is not installed")
+    axe = resources.files(package).joinpath("axe.min.js").read_text(encoding="utf-8")
+    for theme in ("light", "dark"):
+        page = reading("06_scaled_dot_product_attention.html", theme=theme)
+        page.locator("article a.equation").first.hover()
+        page.locator("[role=tooltip]").wait_for()
+        page.evaluate(axe)
+        found = page.evaluate("axe.run('.book-preview', {resultTypes: ['violations']})")
+        assert not [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
+
+
+def test_code_is_copied_as_it_stands(reading):
+    permissions = ["clipboard-read", "clipboard-write"]
+    page = reading("04_masked_softmax.html", way="server", permissions=permissions)
+    cell = page.locator("div.cell_input").first
+    code = cell.locator("pre").text_content()
+    cell.hover()
+    cell.get_by_role("button", name="Copy the code").click()
+    page.get_by_text("Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == code.rstrip() + "\n"
+
+
+def test_an_output_is_covered_until_the_reader_has_decided(reading):
+    page = reading(DECIDE)
+    cell = page.locator(".tag_decide").first
+    output = cell.locator(".cell_output")
+    look = "e => [getComputedStyle(e).filter.includes('blur'), e.inert]"
+    assert output.evaluate(look) == [True, True]
+    cell.get_by_role("button", name="Decide first").focus()
+    page.keyboard.press("Enter")
+    assert output.evaluate(look) == [False, False]
+    assert cell.get_by_role("button", name="Decide first").count() == 0
+    assert page.locator(".tag_decide").nth(1).locator(".cell_output").evaluate(look) == [True, True]
+
+
+def test_without_a_script_no_output_is_covered(browser, addresses):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{addresses['file']}/{DECIDE}")
+    blur = page.locator(".tag_decide .cell_output").first.evaluate(
+        "e => getComputedStyle(e).filter"
+    )
+    context.close()
+    assert blur == "none"
+
+
+def test_chapters_say_when_they_last_changed(reading):
+    page = reading("04_masked_softmax.html")
+    assert page.locator(".last-changed time").get_attribute("datetime").startswith("20")

@@ -1,0 +1,149 @@
+"""Two frameworks in one book: every command knows which edition is meant."""
+
+import os
+import re
+import subprocess
+import tomllib
+from fnmatch import fnmatch
+
+import nbformat
+import pytest
+from conftest import ROOT, TINY, write_files
+
+from bookbinder.__main__ import main
+from bookbinder.binding import read_edition_chapters, stale_files
+from bookbinder.description import read_book
+from bookbinder.execution import kernel_environment
+from bookbinder.filled_in import path_sections
+from bookbinder.worksheets import worksheets_folder
+
+JAX = """
+    [frameworks.jax]
+    name = "JAX"
+    module = "tiny/jax.py"
+    without = ["01_second"]
+"""
+OVERLAY = """
+    <!-- was: Some words. -->
+    Some words on JAX.
+
+    ```python was="ID"
+    def double(x):  #@save
+        return x + x
+    ```
+"""
+
+
+def text_of(path):
+    return "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
+
+
+@pytest.fixture
+def two(tiny, in_shared_kernel, monkeypatch):
+    """A bound book with a second edition, which replaces a line and a saved cell."""
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tiny / "jupyter"))
+    first = read_book(tiny)
+    cells = read_edition_chapters(first, first.editions[0])[0].notebook.cells
+    (saved,) = (cell.id for cell in cells if "#@save" in cell.source)
+    settings = {"book.toml": TINY["book.toml"] + JAX}
+    write_files(tiny, settings | {"book/jax/00_first.md": OVERLAY.replace("ID", saved)})
+    assert main(["bind"]) == 0
+    return tiny
+
+
+def test_each_edition_has_its_notebooks_and_its_module(two):
+    assert "return 2 * x" in (two / "tiny/torch.py").read_text()
+    assert "return x + x" in (two / "tiny/jax.py").read_text()
+    assert "Some words on JAX." in text_of(two / "notebooks/jax/00_first.ipynb")
+    assert "on JAX" not in text_of(two / "notebooks/pytorch/00_first.ipynb")
+    assert not (two / "notebooks/jax/01_second.ipynb").exists()
+    book = read_book(two)
+    assert [stale_files(book, edition) for edition in book.editions] == [[], []]
+
+
+def test_one_edition_can_be_bound_alone(two):
+    before = (two / "notebooks/pytorch/00_first.ipynb").read_bytes()
+    write_files(two, {"book/00_first.md": TINY["book/00_first.md"].replace("21", "22")})
+    assert main(["bind", "--framework", "jax", "00_first"]) == 0
+    assert "double(22)" in text_of(two / "notebooks/jax/00_first.ipynb")
+    assert (two / "notebooks/pytorch/00_first.ipynb").read_bytes() == before
+
+
+def test_a_change_that_the_other_edition_replaces_stops_its_binding(two, capsys):
+    changed = TINY["book/00_first.md"].replace("Some words.", "Some new words.")
+    write_files(two, {"book/00_first.md": changed})
+    assert main(["bind", "--framework", "pytorch"]) == 0
+    assert main(["bind", "--framework", "jax"]) == 1
+    error = capsys.readouterr().err
+    assert "book/jax/00_first.md:1: no place has the line 'Some words.'" in error
+    assert "'Some new words.'" in error
+
+
+def test_a_chapter_that_an_edition_leaves_out_is_not_bound(two, capsys):
+    assert main(["bind", "--framework", "jax", "01_second"]) == 1
+    assert "no chapter '01_second' in the book" in capsys.readouterr().err
+
+
+def test_copies_and_fresh_bring_the_edition_that_is_asked_for(two, capsys):
+    assert main(["copies", "--framework", "jax", "mine"]) == 0
+    assert [p.name for p in sorted((two / "mine").glob("*.ipynb"))] == ["00_first.ipynb"]
+    assert "Some words on JAX." in text_of(two / "mine/00_first.ipynb")
+    panel = (two / "_build/lab/book_contents/static/contents.js").read_text()
+    assert "00_first.ipynb" in panel
+    assert "01_second.ipynb" not in panel
+    assert main(["fresh", "--framework", "jax", "mine", "01_second"]) == 1
+    assert main(["fresh", "mine", "00_first"]) == 0
+    assert "on JAX" not in text_of(two / "mine/00_first.ipynb")
+
+
+def test_worksheets_of_further_editions_have_a_folder_of_their_own(two):
+    assert main(["worksheets"]) == 0
+    assert main(["worksheets", "--framework", "jax"]) == 0
+    book = read_book(two)
+    first, other = (worksheets_folder(book, edition, False) for edition in book.editions)
+    assert other == first / "jax"
+    assert "on JAX" not in text_of(first / "00_first.ipynb")
+    assert "on JAX" in text_of(other / "00_first.ipynb")
+
+
+def test_the_path_of_two_hours_leaves_out_what_the_edition_does(two):
+    names = '["00_first#Results", "01_second"]'
+    write_files(two, {"book.toml": f"two_hours = {names}\n" + TINY["book.toml"] + JAX})
+    book = read_book(two)
+    paths = [path_sections(book, read_edition_chapters(book, edition)) for edition in book.editions]
+    assert [list(path) for path in paths] == [["00_first", "01_second"], ["00_first"]]
+
+
+@pytest.mark.parametrize("command", ["bind", "copies mine", "fresh mine 00_first", "worksheets"])
+def test_an_unknown_framework_is_one_line(tiny, command, capsys):
+    assert main([*command.split(), "--framework", "jx"]) == 1
+    assert "no framework 'jx' in book.toml; known: pytorch" in capsys.readouterr().err
+    assert not (tiny / "mine").exists()
+
+
+def test_make_names_the_frameworks_that_there_are():
+    command = ["make", "--no-print-directory", "setup", "FRAMEWORK=jx"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode
+    known = " ".join(e.framework for e in read_book(ROOT).editions)
+    assert f"no framework 'jx' in book.toml; known: {known}" in done.stderr
+
+
+def test_no_readers_copies_are_seen_by_git_or_the_linter():
+    for edition in read_book(ROOT).editions:
+        command = ["make", "--no-print-directory", "-n", "lab", f"FRAMEWORK={edition.framework}"]
+        shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
+        (folder,) = re.findall(r'bookbinder copies .*"(.*)"', shown)
+        ignored = (ROOT / ".gitignore").read_text().splitlines()
+        assert any(fnmatch(f"{folder}/", pattern) for pattern in ignored), folder
+        settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]
+        assert any(fnmatch(folder, pattern) for pattern in settings["extend-exclude"]), folder
+
+
+def test_kernels_of_jax_keep_what_they_compile_and_stay_on_the_cpu(monkeypatch):
+    monkeypatch.delenv("D2L_DEVICE", raising=False)
+    assert kernel_environment("jax")["JAX_PLATFORMS"] == "cpu"
+    assert kernel_environment("jax")["JAX_COMPILATION_CACHE_DIR"].endswith("jax-cache")
+    assert not [name for name in kernel_environment("pytorch") if name.startswith("JAX")]
+    monkeypatch.setitem(os.environ, "D2L_DEVICE", "cuda")
+    assert kernel_environment("jax")["JAX_PLATFORMS"] == ""

@@ -1,0 +1,205 @@
+"""Overlays: what a framework has of its own, and every way in which it can be out of date."""
+
+import textwrap
+
+import pytest
+
+from bookbinder.chapters import read_chapter
+from bookbinder.errors import BookError
+from bookbinder.overlay import lay_over, with_overlay
+
+BASE = """
+    # 0. Title
+
+    The first line.
+    PyTorch has a word for it.
+    The last line.
+
+    ```python
+    import numpy as np
+    ```
+
+    ```python tags=["solution"]
+    x = torch.zeros(3)
+    ```
+
+    ## Look before you clear
+
+    In place.
+
+    ```python
+    x.zero_()
+    ```
+
+    ### A part of it
+
+    More.
+
+    ## Next
+
+    ```python
+    same = 1
+    ```
+
+    ```python
+    same = 1
+    ```
+"""
+
+
+@pytest.fixture
+def base(tmp_path):
+    path = tmp_path / "00_x.md"
+    path.write_text(textwrap.dedent(BASE).lstrip("\n"))
+    return read_chapter(path, "book/00_x.md")
+
+
+@pytest.fixture
+def lay(base, tmp_path):
+    """Lay a text over the chapter; {name} in it is the id of the cell with that first word."""
+    words = {"import": "numpy", "x": "zeros", "x.zero_()": "inplace", "same": "same"}
+    ids = {}
+    for cell in base.notebook.cells:
+        ids.setdefault(words.get(cell.source.split()[0]), cell.id)
+    path = tmp_path / "overlay.md"
+
+    def laid_over(text, function=lay_over):
+        for name, found in ids.items():
+            text = text.replace(f"{{{name}}}", found)
+        path.write_text(textwrap.dedent(text).lstrip("\n"))
+        return function(base, path, "book/jax/00_x.md")
+
+    return laid_over
+
+
+WHOLE = textwrap.dedent("""
+    <!-- was: PyTorch has a word for it. -->
+    JAX has two.
+    This is the other.
+
+    ```python was="{zeros}"
+    x = jnp.zeros(3)
+    ```
+
+    <!-- drop section: Look before you clear -->
+""")
+
+
+def sources(chapter):
+    return [cell.source for cell in chapter.notebook.cells]
+
+
+def test_cells_lines_and_sections_are_replaced_and_the_rest_stays(lay):
+    chapter = lay(WHOLE)
+    assert sources(chapter) == [
+        "# 0. Title\n\nThe first line.\nJAX has two.\nThis is the other.\nThe last line.",
+        "import numpy as np",
+        "x = jnp.zeros(3)",
+        "## Next",
+        "same = 1",
+        "same = 1",
+    ]
+    assert chapter.notebook.cells[2].metadata.tags == ["solution"]
+
+
+def test_each_line_knows_in_which_file_it_was_written(lay):
+    chapter = lay(WHOLE)
+    assert chapter.where(0, 2) == "book/00_x.md:3"
+    assert chapter.where(0, 3) == "book/jax/00_x.md:2"
+    assert chapter.where(0, 5) == "book/00_x.md:5"
+    assert chapter.where(2) == "book/jax/00_x.md:6"
+    assert chapter.where(3) == "book/00_x.md:27"
+
+
+def test_an_empty_cell_or_replacement_drops_what_it_names(lay):
+    chapter = lay("""
+        <!-- was: The first line.
+        PyTorch has a word for it. -->
+
+        ```python was="{zeros}"
+        ```
+
+        ```python was="{inplace}"
+        ```
+    """)
+    assert sources(chapter)[0] == "# 0. Title\n\nThe last line."
+    assert not [source for source in sources(chapter) if "zero" in source]
+
+
+def test_cells_and_prose_may_follow_a_replaced_cell(lay):
+    chapter = lay("""
+        ```python was="{zeros}"
+        key = 0
+        ```
+
+        Words about it.
+
+        ```python
+        key += 1
+        ```
+
+        ```python was="{inplace}"
+        ```
+    """)
+    assert sources(chapter)[2:5] == ["key = 0", "Words about it.", "key += 1"]
+
+
+def test_one_of_two_equal_cells_is_named_by_its_number(lay):
+    fine = WHOLE + '\n```python was="{same}-1"\nother = 1\n```\n'
+    assert sources(lay(fine))[-2:] == ["other = 1", "same = 1"]
+
+
+DROPPED = '```python was="{inplace}"\n```\n```python was="{zeros}"\n```\n'
+
+
+MISTAKES = {  # text of an overlay -> the message
+    '```python was="00000000"\nx = torch.zeros(4)\n```\n': "00_x.md:1: no cell has the id "
+    "'00000000'; most like yours: '",
+    '```python was="{same}"\n```\n': "matches the cells at book/00_x.md:30 and "
+    "book/00_x.md:34: write '",
+    DROPPED + '```python was="{zeros}"\n1\n```\n': "is replaced at book/jax/00_x.md:3 already",
+    "<!-- was: PyTorch has the word for it. -->\nJAX.\n": "no place has the line 'PyTorch has the "
+    "word for it.'; most like it, at book/00_x.md:4: 'PyTorch has a word for it.'",
+    "<!-- drop section: Look before you clear -->\n"
+    "<!-- was: More. -->\n": "00_x.md:2: book/00_x.md:25 is replaced or left out already",
+    "<!-- drop section: Look before you clear -->\n"
+    '```python was="{inplace}"\n1\n```\n': "20 stands in a section that is left out",
+    "<!-- drop section: Look after you clear -->\n": "no heading is 'Look after you clear'; "
+    "most like it, at book/00_x.md:15: 'Look before you clear'",
+    "<!-- drop: Next -->\n": "write <!-- was: … --> or <!-- drop section: … -->, got",
+    "<!-- was: The first line.\n": "write <!-- was: … -->",
+    "A new line.\n": "00_x.md:1: this line replaces nothing: 'A new line.'",
+    "```python\n1\n```\n": "00_x.md:1: this cell replaces nothing",
+    '```python was="{zeros}"\n1\n': "00_x.md:1: this code cell has no end",
+    '```python was="{zeros}" tags=["solutoin"]\n1\n```\n': "unknown tag 'solutoin'",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), MISTAKES.items())
+def test_what_fits_nowhere_is_named_with_file_and_line(lay, text, message):
+    with pytest.raises(BookError) as failure:
+        lay(text)
+    assert message in str(failure.value)
+
+
+def test_a_cell_that_speaks_of_the_first_framework_must_be_replaced(lay):
+    with pytest.raises(BookError, match=r"00_x.md:12: .* must replace or drop .* 'torch' .was='"):
+        lay("<!-- drop section: Look before you clear -->")
+
+
+def test_all_mistakes_are_listed_at_once(lay):
+    text = "<!-- was: Nothing like it at all, at any place. -->\n<!-- drop section: No -->\n"
+    _, mistakes = lay(text, with_overlay)
+    assert [m.split(": ")[0] for m in mistakes] == [
+        "book/jax/00_x.md:1",
+        "book/jax/00_x.md:2",
+        "book/00_x.md:12",
+    ]
+    with pytest.raises(BookError, match=r"\(and 2 more\)"):
+        lay(text)
+
+
+def test_a_hash_in_a_fence_is_no_heading(base, lay):
+    base.notebook.cells[0].source += "\n\n```text\n## Next\n```"
+    base.places[0] += ["book/00_x.md:0"] * 4
+    assert "same = 1" not in sources(lay(WHOLE + "\n<!-- drop section: Next -->\n"))

@@ -1,0 +1,112 @@
+"""A notebook where scripts and styles are taken out, as on GitHub: nothing raw, nothing missing."""
+
+import itertools
+import re
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from this_book import BOOK
+
+from bookbinder.binding import notebook_path
+from bookbinder.chapters import Chapter, tags_of
+from bookbinder.notebook_files import SOLUTION_IN_CODE, published, read_notebook
+from d2l_attention.practice import explore
+
+TAKEN_OUT = ("script", "style", "link", "input", "button", "form", "iframe")
+ATTRIBUTES = re.compile(r"style|class|id|hidden|role|on\w+|(data|aria)-.*")
+RAW = re.compile(r"[{}<>]|=>|\bfunction\b")
+NOTEBOOKS = [notebook_path(edition, name) for edition in BOOK.editions for name in BOOK.chapters]
+
+
+def stripped(html: str) -> BeautifulSoup:
+    """Return HTML as viewers show it that let no scripts and styles pass."""
+    page = BeautifulSoup(html, "html.parser")
+    for element in page.find_all(TAKEN_OUT):
+        element.decompose()
+    for element in page.find_all(True):
+        element.attrs = {k: v for k, v in element.attrs.items() if not ATTRIBUTES.fullmatch(k)}
+    return page
+
+
+def problems(html: str) -> list[str]:
+    """Say what a reader misses, or is puzzled by, in an output without scripts and styles."""
+    page, found = stripped(html), []
+    if raw := RAW.search(page.get_text()):
+        found.append(f"raw text around {raw[0]!r}")
+    for picture in page.find_all(["svg", "img"]):
+        size = picture.attrs.keys() >= {"width", "height"} or "src" in picture.attrs
+        if not size:
+            found.append("a picture without width and height fills the page")
+        if picture.name == "img" and not picture.get("alt"):
+            found.append("a picture without alt text")
+    if 'class="d2l-explorer"' in html:
+        found += missing_in_explorer(page)
+    return found
+
+
+def missing_in_explorer(page: BeautifulSoup) -> list[str]:
+    found = []
+    if not re.search(r"Still picture at \w", page.get_text()):
+        found.append("an explorer does not say at which values it stands still")
+    numbers = [cell.get_text() for cell in page.find_all("td") if cell.get_text()]
+    if not (numbers or page.find("img", src=True)):
+        found.append("an explorer shows neither picture nor numbers")
+    if re.search(r"^\s*$", page.p.get_text()):
+        found.append("an explorer does not ask its question")
+    return found
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_without_scripts_and_styles_every_output_is_whole(path):
+    found = [
+        f"{problem}: {cell.source[:60]!r}"
+        for cell in read_notebook(path).cells
+        for output in cell.get("outputs", [])
+        for problem in problems("".join(output.get("data", {}).get("text/html", "")))
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_line_above_each_solution_says_what_follows(path):
+    cells = read_notebook(path).cells
+    unnamed = [
+        cell.source[:60]
+        for above, cell in itertools.pairwise(cells)
+        if "solution" in tags_of(cell) and "solution" not in tags_of(above)
+        if not above.source.endswith(SOLUTION_IN_CODE)
+    ]
+    assert not unnamed
+
+
+def test_only_the_first_cell_of_a_solution_is_announced():
+    cells = [nbformat.v4.new_markdown_cell("# 0. T"), nbformat.v4.new_markdown_cell("A hint.")]
+    cells += [nbformat.v4.new_code_cell(c, metadata={"tags": ["solution"]}) for c in "12"]
+    written = nbformat.v4.new_notebook(cells=cells)
+    made = published(Chapter("00_c", "book/00_c.md", written, [1] * 4), written).cells
+    assert [SOLUTION_IN_CODE in cell.source for cell in made] == [False, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("html", "problem"),
+    [
+        ("<p>a {color: red}</p>", "raw text"),
+        ('<svg viewBox="0 0 26 10"></svg>', "fills the page"),
+        ('<img src="data:,">', "without alt text"),
+        ('<div class="d2l-explorer"><p>Why?</p><p>Still picture at k = 1.</p></div>', "neither"),
+        ('<div class="d2l-explorer"><p>Why?</p><table><td>1</td></table></div>', "stands still"),
+    ],
+)
+def test_what_a_reader_would_miss_is_found(html, problem):
+    assert any(problem in found for found in problems(html))
+
+
+def test_an_explorer_of_every_kind_is_whole():
+    made = explore(
+        lambda k: {"weights": [[0.25, 0.75]], "curve": [0.0, 1.0, k], "sum": 1.0 * k},
+        caption="A kernel.",
+        question="How wide?",
+        k=[1, 2],
+    )
+    assert not problems(made.html)
