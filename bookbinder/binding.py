@@ -41,7 +41,7 @@ def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
         if overlay := book.overlay_file(edition, name):
             chapter = lay_over(chapter, overlay, book.named(overlay))
         chapters.append(chapter)
-    chapters = filled_in(book, chapters)
+    chapters = filled_in(book, edition, chapters)
     return [ready_to_open_alone(chapter, book, edition) for chapter in chapters]
 
 

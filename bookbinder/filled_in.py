@@ -4,7 +4,7 @@ import copy
 import dataclasses
 
 from bookbinder.chapters import Chapter, title_cell
-from bookbinder.description import FILE, Book, guess
+from bookbinder.description import FILE, Book, Edition, guess
 from bookbinder.errors import BookError
 from bookbinder.notation import read_notation, table
 from bookbinder.pace import Section, in_fives, minutes, sections
@@ -13,12 +13,12 @@ from bookbinder.prose import jupyter_anchor
 MINUTES, PATH, NOTATION = "{{minutes}}", "{{path}}", "{{notation}}"
 
 
-def filled_in(book: Book, chapters: list[Chapter]) -> list[Chapter]:
-    """Return the chapters with everything in their places that is computed from their text."""
+def filled_in(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Chapter]:
+    """Return the chapters of an edition with what is computed from their text."""
     path = path_sections(book, chapters)
     texts = {
         PATH: path_table(chapters, path),
-        NOTATION: table(read_notation(book.source), chapters),
+        NOTATION: table(read_notation(book.source, edition.framework), chapters),
     }
     return [
         with_texts(chapter, texts | {MINUTES: time_text(chapter, path.get(chapter.name, []))})

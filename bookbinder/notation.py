@@ -12,7 +12,7 @@ from bookbinder.prose import Page
 
 FILE = "notation.toml"
 HEADING = "## Notation"  # above the table
-KEYS = ("symbol", "meaning", "shape", "code")
+KEYS = ("symbol", "meaning", "shape")
 MATH = re.compile(r"\$\$(.*?)\$\$|(?<![\\$])\$([^$\n]+)\$", re.DOTALL)
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 # What holds words or names and no letters of the book.
@@ -46,12 +46,19 @@ class Letter:
     def letters(self) -> set[str]:
         return letters_in(self.symbol)
 
+    @property
+    def names(self) -> list[str]:
+        """The names in code; the comma of `A[i, j]` separates nothing."""
+        return [name for name in re.split(r", (?![^\[]*\])", self.code) if name]
 
-def read_notation(folder: Path) -> list[Letter]:
-    """Return the letters of the book in their order; none where there is no notation.toml.
+
+def read_notation(folder: Path, framework: str) -> list[Letter]:
+    """Return the letters of the book in their order, with their names in the framework's code.
+
+    There are none where there is no notation.toml.
 
     Raises:
-        BookError: An entry lacks a key or has one too many.
+        BookError: An entry lacks a key, has one too many, or lacks the framework's name.
     """
     path = folder / FILE
     if not path.exists():
@@ -62,12 +69,19 @@ def read_notation(folder: Path) -> list[Letter]:
         raise BookError(f"{FILE}: {error}") from None
     letters = []
     for entry in entries:
-        unknown = set(entry) - set(KEYS) - {"chapter"}
+        code = entry.get("code")
+        if isinstance(code, dict):
+            code = code.get(framework)
+        unknown = set(entry) - set(KEYS) - {"code", "chapter"}
         missing = [key for key in KEYS if not isinstance(entry.get(key), str)]
-        if unknown or missing:
-            what = f"unknown {sorted(unknown)}" if unknown else f"{missing[0]} must be a string"
+        if unknown or missing or not isinstance(code, str):
+            what = f"{[*missing, 'code'][0]} must be a string"
+            if isinstance(entry.get("code"), dict):
+                what = f"code has no name for {framework}"
+            if unknown:
+                what = f"unknown {sorted(unknown)}"
             raise BookError(f"{FILE}: {entry.get('symbol', entry)}: {what}")
-        letters.append(Letter(**entry))
+        letters.append(Letter(**entry | {"code": code}))
     return letters
 
 
@@ -110,14 +124,24 @@ def letters_of(equation: str) -> Iterable[str]:
     yield from re.findall(r"[A-Za-z]", COMMAND.sub(" ", bare))
 
 
+def used_letters(letters: list[Letter], chapters: list[Chapter]) -> list[Letter]:
+    """Return the common letters, and those of one chapter that this edition of it uses."""
+    used = {number_of(c.name): set(where_letters(Page(c, c.notebook))) for c in chapters}
+    return [x for x in letters if x.chapter is None or x.letters & used.get(x.chapter, set())]
+
+
 def table(letters: list[Letter], chapters: list[Chapter]) -> str:
-    """Return the notation table of the book in Markdown: common letters, then each chapter's."""
+    """Return the notation table of the book in Markdown: common letters, then each chapter's.
+
+    A chapter's letter that this edition of it does not use is left out.
+    """
+    letters = used_letters(letters, chapters)
     numbers = {None: "**In every chapter**"}
     numbers |= {number_of(c.name): f"**Only in chapter {number_of(c.name)}**" for c in chapters}
     blocks = []
     for number, title in numbers.items():
         rows = [
-            f"| {x.symbol} | {x.meaning} | {x.shape} | {in_code(x.code)} |"
+            f"| {x.symbol} | {x.meaning} | {x.shape} | {in_code(x.names)} |"
             for x in letters
             if x.chapter == number
         ]
@@ -127,9 +151,8 @@ def table(letters: list[Letter], chapters: list[Chapter]) -> str:
     return "\n\n".join(blocks)
 
 
-def in_code(names: str) -> str:
-    each = re.split(r", (?![^\[]*\])", names)  # the comma of `A[i, j]` separates nothing
-    return ", ".join(f"`{name}`" if name != "…" else name for name in each if name)
+def in_code(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" if name != "…" else name for name in names)
 
 
 def number_of(name: str) -> int:
@@ -152,6 +175,15 @@ def passages(page: Page) -> Iterator[tuple[str, str]]:
             yield page.chapter.file, cell.source.partition(HEADING)[0]
 
 
+def where_letters(page: Page) -> dict[str, str]:
+    """Return the letters of a page's equations, each with the place where it comes first."""
+    used: dict[str, str] = {}
+    for where, text in passages(page):
+        for letter in letters_in(text):
+            used.setdefault(letter, where)
+    return used
+
+
 def letter_problems(letters: list[Letter], pages: list[Page]) -> list[str]:
     """Name letters that a chapter uses undeclared, and those declared for it that it lacks."""
     found = two_meanings(letters)
@@ -160,10 +192,7 @@ def letter_problems(letters: list[Letter], pages: list[Page]) -> list[str]:
     for page in pages:
         allowed = {None, page.number}
         declared = {x for letter in letters if letter.chapter in allowed for x in letter.letters}
-        used: dict[str, str] = {}
-        for where, text in passages(page):
-            for letter in letters_in(text):
-                used.setdefault(letter, where)
+        used = where_letters(page)
         found += [
             f"{where}: the letter {letter} is not in {FILE}, for this chapter or for all"
             for letter, where in used.items()

@@ -11,7 +11,7 @@ from bookbinder.description import Book, Edition
 from bookbinder.diagrams import bring_diagrams, stale_diagrams
 from bookbinder.errors import BookError
 from bookbinder.filled_in import filled_in, path_minutes, path_sections
-from bookbinder.notation import in_code, letter_problems, letters_in, read_notation, table
+from bookbinder.notation import Letter, in_code, letter_problems, letters_in, read_notation, table
 from bookbinder.pace import minutes, sections
 from bookbinder.prose import Page
 from bookbinder.terms import early_uses
@@ -66,7 +66,9 @@ explore(f)
 
 {"1. much text " * 300}
 """
-SECOND = "# 2. Second\n\n{{path}}\n\n{{notation}}\n\n![A box.](figures/box.svg)\n"
+SECOND = (
+    "# 2. Second\n\nTake $m$ and $r$.\n\n{{path}}\n\n{{notation}}\n\n![A box.](figures/box.svg)\n"
+)
 LETTERS = """
 [[letter]]
 symbol = '$m$, $\\mathbf Q$'
@@ -118,7 +120,7 @@ def test_minutes_follow_from_words_and_lines(book):
 
 
 def test_the_time_and_the_path_are_written_into_the_chapters(book):
-    first, second = filled_in(book, read(book))
+    first, second = filled_in(book, book.editions[0], read(book))
     assert "**Time** about 10 minutes to read, 15 for the exercises\n" in prose(first)
     assert "**Two-hour path** [Look](#Look) (about 10 minutes)" in prose(first)
     assert "| [1. First](01_first.ipynb) | [Look](01_first.ipynb#Look) | 10 |" in prose(second)
@@ -145,13 +147,27 @@ def test_the_path_of_this_book_takes_two_hours():
 
 
 def test_a_comma_inside_brackets_separates_no_names():
-    assert in_code("Q[e, i], weights, …") == "`Q[e, i]`, `weights`, …"
+    letter = Letter("$x$", "meaning", "scalar", "Q[e, i], weights, …")
+    assert in_code(letter.names) == "`Q[e, i]`, `weights`, …"
 
 
 def test_the_notation_table_has_common_letters_first(book):
-    text = table(read_notation(book.source), read(book))
+    text = table(read_notation(book.source, "pytorch"), read(book))
     assert text.index("**In every chapter**") < text.index("**Only in chapter 2**")
     assert "| $m$, $\\mathbf Q$ | keys | scalar | `m`, … |" in text
+
+
+def test_the_notation_table_leaves_out_what_the_edition_does_not_use(book):
+    book.chapter_file("02_second").write_text("# 2. Second\n\nTake $m$.\n")
+    assert "Only in chapter" not in table(read_notation(book.source, "pytorch"), read(book))
+
+
+def test_a_letter_has_the_name_of_the_framework(book):
+    path = book.source / "notation.toml"
+    path.write_text(LETTERS.replace('"r"', '{ pytorch = "r", jax = "radii" }'))
+    assert [letter.code for letter in read_notation(book.source, "jax")] == ["m, …", "radii"]
+    with pytest.raises(BookError, match=r"\$r\$: code has no name for tensorflow"):
+        read_notation(book.source, "tensorflow")
 
 
 @pytest.mark.parametrize(
@@ -172,7 +188,7 @@ def problems_of(book, text):
     path = book.chapter_file("02_second")
     path.write_text(f"# 2. Second\n\n{text}\n")
     chapter = read_chapter(path, "book/02_second.md")
-    return letter_problems(read_notation(book.source), [Page(chapter, chapter.notebook)])
+    return letter_problems(read_notation(book.source, "pytorch"), [Page(chapter, chapter.notebook)])
 
 
 def test_a_letter_is_declared_and_used(book):
@@ -204,7 +220,7 @@ def test_a_common_letter_has_no_second_meaning(book):
 def test_a_broken_notation_is_named(book, text, message):
     (book.source / "notation.toml").write_text(text)
     with pytest.raises(BookError, match=message):
-        read_notation(book.source)
+        read_notation(book.source, "pytorch")
 
 
 def test_diagrams_come_to_the_notebooks_that_show_them(book):

@@ -5,9 +5,9 @@ from itertools import chain
 
 import pytest
 from conftest import ROOT
-from this_book import BOOK, pages
+from this_book import BOOK, chapters, pages
 
-from bookbinder.notation import letter_problems, read_notation
+from bookbinder.notation import letter_problems, number_of, read_notation, used_letters
 from bookbinder.terms import early_uses
 
 WRITTEN = sorted(
@@ -66,10 +66,29 @@ def test_homemade_words_stay_out(path):
 
 @pytest.mark.parametrize("edition", BOOK.editions, ids=lambda e: e.framework)
 def test_every_letter_of_an_equation_has_one_declared_meaning(edition):
-    found = letter_problems(read_notation(BOOK.source), pages(edition))
+    found = letter_problems(read_notation(BOOK.source, edition.framework), pages(edition))
     if edition != BOOK.editions[0]:  # it may leave out the section that uses a letter
         found = [problem for problem in found if "does not use" not in problem]
     assert not found, "\n".join(["", *found])
+
+
+@pytest.mark.parametrize("edition", BOOK.editions, ids=lambda e: e.framework)
+def test_the_name_of_a_letter_in_code_stands_in_the_code_of_its_chapter(edition):
+    code = {
+        number_of(chapter.name): "\n".join(
+            cell.source for cell in chapter.notebook.cells if cell.cell_type == "code"
+        )
+        for chapter in chapters(edition)
+    }
+    code[None] = "\n".join(code.values())
+    letters = used_letters(read_notation(BOOK.source, edition.framework), chapters(edition))
+    missing = [
+        f"{letter.symbol} of chapter {letter.chapter}: {name}"
+        for letter in letters
+        for name in letter.names
+        if name != "…" and not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", code[letter.chapter])
+    ]
+    assert not missing, "\n".join(["", *missing])
 
 
 @pytest.mark.parametrize("edition", BOOK.editions, ids=lambda e: e.framework)
