@@ -90,6 +90,14 @@ def test_what_stands_in_hidden_scores_does_no_harm(hidden):
     close(jax.grad(loss)(spoilt), jax.grad(loss)(X), 1e-7)
 
 
+@pytest.mark.parametrize("spoilt", [NAN, np.inf])
+def test_what_is_wrong_in_a_valid_score_shows_in_its_row_alone(spoilt):
+    weights = masked_softmax(normal(B, N, M).at[0, 1, 1].set(spoilt), [2, 3])
+    seen = np.isnan(weights).any(-1)  # (b, n)
+    assert seen[0, 1]
+    assert seen.sum() == 1
+
+
 @pytest.mark.parametrize(
     ("dtype", "size"), [("float32", -2e6), ("float32", 3e38), ("float16", 6e4), ("float16", -6e4)]
 )
