@@ -42,13 +42,14 @@ SETTINGS_OF_PYTORCH = {
     "plainest": TWO_THREADS | ATEN_PLAIN | SSE4 | MKL_PLAIN | NUMPY_PLAIN,
 }
 # XLA takes as many threads as NPROC says, and compiles for the instructions that its flag allows.
+# AVX is the least that jaxlib runs on: below it, XLA cannot compile float16.
 SETTINGS_OF_JAX = {
     "two-threads": TWO_THREADS | {"NPROC": "2"},
     "one-thread": ONE_THREAD | {"NPROC": "1"},
     "xla-avx2": {"XLA_FLAGS": "--xla_cpu_max_isa=AVX2"},
-    "xla-sse4": {"XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2"},
+    "xla-avx": {"XLA_FLAGS": "--xla_cpu_max_isa=AVX"},
     "numpy-plain": NUMPY_PLAIN,
-    "plainest": TWO_THREADS | NUMPY_PLAIN | {"NPROC": "2", "XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2"},
+    "plainest": TWO_THREADS | NUMPY_PLAIN | {"NPROC": "2", "XLA_FLAGS": "--xla_cpu_max_isa=AVX"},
 }
 SETTINGS = {"pytorch": SETTINGS_OF_PYTORCH, "jax": SETTINGS_OF_JAX}[FRAMEWORK]
 
