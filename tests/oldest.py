@@ -8,11 +8,15 @@ PYPROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
 
 
 def oldest_versions(project: dict, framework: str) -> list[str]:
-    """Return `name==version` for every lower bound of package, framework, book and tests."""
+    """Return `name==version` for every lower bound of package, framework, book and tests.
+
+    A framework may need a newer version of what the package needs, too.
+    """
     extras = project["optional-dependencies"]
     groups = [extras[framework], extras["book"], extras["test"]]
     requirements = [*project["dependencies"], *(line for group in groups for line in group)]
-    return [line.replace(">=", "==") for line in requirements if ">=" in line]
+    bounds = dict(line.split(">=") for line in requirements if ">=" in line)  # the last one counts
+    return [f"{name}=={version}" for name, version in bounds.items()]
 
 
 if __name__ == "__main__":
