@@ -1,5 +1,7 @@
 """Every layer of the JAX module: the loop over queries and keys, padding, dropout, weights."""
 
+import re
+
 import jax
 import numpy as np
 import oracle
@@ -196,6 +198,12 @@ def test_additive_scores_are_the_same_in_blocks_of_any_size(block):
     gradient = jax.grad(loss, argnums=(0, 1, 2))
     for got, whole in zip(gradient(q, k, w, block), gradient(q, k, w, 2**18), strict=True):
         close(got, whole)
+
+
+def test_additive_scores_of_a_small_batch_are_one_block():
+    q, k, w = normal(B, N, 5), normal(B, M, 5), normal(5)
+    text = str(jax.make_jaxpr(additive_scores)(q, k, w))
+    assert re.findall(r"\blength=(\d+)", text) == ["1"]  # steps of the loop over blocks
 
 
 def test_additive_scores_hold_a_block_at_a_time():
