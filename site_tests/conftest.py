@@ -8,6 +8,8 @@ import functools
 import os
 import re
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -125,6 +127,14 @@ def open_page(context, url: str, visit: Visit | None = None, math: bool = True):
     page.goto(url, wait_until="load")
     page.evaluate("async () => { await window.MathJax?.startup?.promise }")
     return page
+
+
+def comes_true(page, condition: Callable[[], bool], seconds: float = 5) -> bool:
+    """Return whether the condition holds within some seconds: a busy machine draws later."""
+    until = time.monotonic() + seconds
+    while not (holds := condition()) and time.monotonic() < until:
+        page.wait_for_timeout(100)
+    return holds
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from conftest import SITE, open_page
+from conftest import SITE, comes_true, open_page
 
 CHAPTERS = sorted(path.name for path in SITE.glob("[01]*.html"))
 DARK = "localStorage.setItem('mode', 'dark'); localStorage.setItem('theme', 'dark')"
@@ -47,12 +47,11 @@ def reading(browser, addresses):
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_equations_code_errors_and_printed_lines_stand_whole(reading, chapter):
     page = reading(chapter, 1280)
-    assert not page.evaluate(CUT_EQUATIONS)
+    assert comes_true(page, lambda: not page.evaluate(CUT_EQUATIONS))
     boxes = page.locator("div.cell_input pre, .output.traceback pre, .output.stream pre")
     assert not boxes.evaluate_all(OVERFLOWING)
     page.set_viewport_size({"width": 1920, "height": 900})
-    page.wait_for_timeout(200)
-    assert not page.evaluate(CUT_EQUATIONS)
+    assert comes_true(page, lambda: not page.evaluate(CUT_EQUATIONS))
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
