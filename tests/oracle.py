@@ -6,6 +6,14 @@ Tensors come in as nested lists (`tensor.tolist()`); results go out as nested li
 import itertools
 import math
 
+KERNELS = {
+    "gaussian": lambda r: math.exp(-r * r / 2),
+    "boxcar": lambda r: 1.0 if abs(r) <= 1 else 0.0,
+    "triangular": lambda r: max(0.0, 1 - abs(r)),
+    "epanechnikov": lambda r: 0.75 * max(0.0, 1 - r * r),
+    "constant": lambda r: 1.0,
+}
+
 
 def at(nested, index):
     for i in index:

@@ -4,14 +4,13 @@ A new attention class joins every test of test_attention_classes.py, test_wrong_
 test_torch_tools.py by one more entry in ATTENTIONS.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import oracle
+import random_examples  # noqa: F401  (it takes effect when it is imported)
 import torch
-from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
@@ -22,10 +21,6 @@ from d2l_attention.torch import (
     DistanceAttention,
     DotProductAttention,
 )
-
-settings.register_profile("book", derandomize=True, deadline=None, database=None, max_examples=60)
-settings.register_profile("mutants", settings.get_profile("book"), phases=[Phase.generate])
-settings.load_profile(os.environ.get("D2L_TEST_PROFILE", "book"))
 
 D = 3  # the size of queries and keys in `batch`
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)

@@ -4,7 +4,6 @@ Inputs are drawn by NumPy and have few shapes, as JAX compiles each operation fo
 score joins the tests of layers, transformations and wrong input by one more entry in ATTENTIONS.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -12,8 +11,8 @@ from functools import partial
 import jax
 import numpy as np
 import oracle
+import random_examples  # noqa: F401  (it takes effect when it is imported)
 from flax import nnx
-from hypothesis import Phase, settings
 from jax import numpy as jnp
 
 from d2l_attention.jax import (
@@ -23,10 +22,6 @@ from d2l_attention.jax import (
     DistanceAttention,
     DotProductAttention,
 )
-
-settings.register_profile("book", derandomize=True, deadline=None, database=None, max_examples=60)
-settings.register_profile("mutants", settings.get_profile("book"), phases=[Phase.generate])
-settings.load_profile(os.environ.get("D2L_TEST_PROFILE", "book"))
 
 B, N, M, D, V = 2, 3, 4, 3, 2  # examples, queries, keys; dimensions of keys and of values
 TOLERANCE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-5, "float64": 1e-12}

@@ -5,6 +5,7 @@ import re
 
 import jax
 import numpy as np
+import oracle
 import pytest
 from flax import nnx
 from jax import numpy as jnp
@@ -30,13 +31,8 @@ from d2l_attention.jax import (
 
 # ---- kernels
 
-FORMULAS = {
-    gaussian: lambda r: math.exp(-r * r / 2),
-    boxcar: lambda r: 1.0 if abs(r) <= 1 else 0.0,
-    triangular: lambda r: max(0.0, 1 - abs(r)),
-    epanechnikov: lambda r: 0.75 * max(0.0, 1 - r * r),
-    constant: lambda r: 1.0,
-}
+KERNELS = (gaussian, boxcar, triangular, epanechnikov, constant)
+FORMULAS = {kernel: oracle.KERNELS[kernel.__name__] for kernel in KERNELS}
 DISTANCES = np.array([[-3.0, -1.0, -0.5], [0.0, 0.25, 1.0], [1.5, 2.0, 1.25]], np.float32)
 every_kernel = pytest.mark.parametrize("kernel", FORMULAS, ids=lambda kernel: kernel.__name__)
 

@@ -58,7 +58,7 @@ def main() -> int:
     planted = random.Random(0).sample(planted, min(options.sample or len(planted), len(planted)))
     print(f"{len(planted)} faults planted, {known} equivalent ones left out")
     if stale := equivalent - {str(f) for f in every}:
-        print("equivalent.toml has faults that are none (any more):", *sorted(stale), sep="\n   ")
+        print(f"{EQUIVALENT} has faults that are none (any more):", *sorted(stale), sep="\n   ")
     sound = Fault("", "", source)
     rest = sorted(set(ATTENTION.glob("test_*.py")) - set(TESTS))
     run_tests = unit_tests.run if FIRST else notebooks.run_tests
