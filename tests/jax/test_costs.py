@@ -1,5 +1,6 @@
 """Attention in blocks, attention without padding, what a function holds, and small helpers."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import jax
@@ -90,6 +91,26 @@ def test_attention_without_padding_equals_attention_with_a_mask(heads):
     want = fused_attention(*arrays, np.broadcast_to(keep, (3, *heads, N, M)))
     close(attention_without_padding(*arrays, lens), want)
     assert attention_without_padding(*batch(b=0), []).shape == (0, N, 2)
+
+
+@pytest.mark.parametrize("lens", [(3, 2, 1), range(3, 0, -1), [np.int64(3), 2, 1]], ids=repr)
+def test_lengths_to_cut_at_are_any_sequence_of_integers(lens):
+    arrays, keep = batch(b=3), np.arange(M) < np.reshape([3, 2, 1], (3, 1, 1))
+    want = fused_attention(*arrays, np.broadcast_to(keep, (3, N, M)))
+    close(attention_without_padding(*arrays, lens), want)
+
+
+def test_lengths_to_cut_at_are_static_in_a_compiled_program_as_a_tuple():
+    arrays, traces = batch(b=3), []
+
+    @partial(jax.jit, static_argnames="lens")
+    def cut(*arrays, lens):
+        traces.append(lens)
+        return attention_without_padding(*arrays, lens)
+
+    for lens in ((4, 2, 0), (4, 2, 1), (4, 2, 0)):
+        close(cut(*arrays, lens=lens), attention_without_padding(*arrays, list(lens)))
+    assert traces == [(4, 2, 0), (4, 2, 1)]
 
 
 def test_a_device_can_be_forced(monkeypatch):
