@@ -47,6 +47,35 @@ def test_blocks_give_the_same_gradients_without_a_trace_of_padding():
 
 
 @pytest.mark.parametrize("dtype", SINGLE_OR_LESS)
+@pytest.mark.parametrize("lens", [[4, 2], [0, 2], [[0, 2, 3], [4, 0, 1]]])
+def test_gradients_of_blocks_equal_those_of_plain_attention(lens, dtype):
+    keep = attention_mask((B, N, M), lens)
+
+    def plain(queries, keys, values):
+        scores = jnp.where(keep, queries @ keys.mT / queries.shape[-1] ** 0.5, -1e9)
+        return jnp.where(keep, jax.nn.softmax(scores, axis=-1), 0) @ values
+
+    def gradients(attend, arrays):
+        return jax.grad(lambda *arrays: (attend(*arrays) ** 2).sum(), (0, 1, 2))(*arrays)
+
+    arrays = batch(dtype=dtype)
+    got = gradients(lambda *arrays: blockwise_attention(*arrays, keep, 3), arrays)
+    want = gradients(plain, [x.astype("float32") for x in arrays])
+    for grad, wanted in zip(got, want, strict=True):
+        assert grad.dtype == dtype
+        close(grad, wanted, 4 * TOLERANCE[dtype])
+
+
+def test_gradients_of_blocks_hold_less_than_all_weights():
+    arrays, weights = [jnp.ones((1, 1024, 8))] * 3, 1024 * 1024 * 4
+
+    def loss(*arrays):
+        return blockwise_attention(*arrays, block=64).sum()
+
+    assert temporary_bytes(jax.grad(loss, argnums=(0, 1, 2)), *arrays) < weights
+
+
+@pytest.mark.parametrize("dtype", SINGLE_OR_LESS)
 def test_blocks_keep_the_dtype(dtype):
     arrays, keep = batch(dtype=dtype), jnp.asarray(MASKS["(b, 1, m)"])
     got = blockwise_attention(*arrays, keep, 3)
