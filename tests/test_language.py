@@ -50,8 +50,8 @@ ALLOWED = {  # file name -> what may stand there, and why
     "02_kernels.md": {"bend"},  # of a curve
 }
 
-# Terms of another framework -> those of the edition. A sentence that names the other one may use its
-# terms; so may one that speaks of a Python module, or of the direction of a pass.
+# Terms of another framework -> those of the edition. A sentence that names the other one may use
+# its terms; so may one that speaks of a Python module, or of the direction of a pass.
 FOREIGN = {
     "jax": {
         r"\btensors?\b": "array",

@@ -182,6 +182,15 @@ def test_nan_in_a_valid_score_stays_visible():
     assert weights[0, 1].tolist() == [0.5, 0.5, 0]
 
 
+def test_scores_that_are_all_minus_infinity_are_no_mask_and_stay_visible():
+    X = torch.full((1, 2, 3), -math.inf)
+    X[0, 1, 2] = X[0, 1, 0] = 0
+    weights = masked_softmax(X, [2])
+    assert weights[0, 0, :2].isnan().all()
+    assert weights[0, 1].tolist() == [1, 0, 0]
+    assert masked_softmax(X, [0]).count_nonzero() == 0  # masked: no NaN
+
+
 ARGUMENTS = {
     "no mask": {},
     "lengths": {"valid_lens": torch.tensor([2, 4])},

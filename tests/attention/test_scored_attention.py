@@ -29,8 +29,6 @@ def test_a_class_without_a_score_says_so():
 
 def test_a_class_needs_a_score_and_nothing_else():
     class Nearest(Attention):
-        is_dot_product = False
-
         def score(self, queries, keys):
             return -torch.cdist(queries, keys)
 

@@ -155,3 +155,11 @@ def test_the_joined_mask_has_the_axes_of_the_scores():
     joined = attention_mask((B, N, M), [4, 2], MASKS["(n, m)"])
     want = (np.arange(M) < np.array([4, 2])[:, None, None]) & MASKS["(n, m)"]
     assert (np.asarray(joined) == want).all()
+
+
+def test_scores_that_are_all_minus_infinity_are_no_mask_and_stay_visible():
+    X = jnp.full((1, 2, 3), -jnp.inf).at[0, 1, jnp.array([0, 2])].set(0)
+    weights = np.asarray(masked_softmax(X, [2]))
+    assert np.isnan(weights[0, 0, :2]).all()
+    assert weights[0, 1].tolist() == [1, 0, 0]
+    assert not np.asarray(masked_softmax(X, [0])).any()  # masked: no NaN

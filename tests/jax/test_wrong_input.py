@@ -1,6 +1,7 @@
 """Wrong input is refused with an error that names the argument, what came and what would fit."""
 
 import re
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -79,6 +80,17 @@ def test_inside_a_transformation_the_range_of_lengths_is_not_checked_but_their_s
     assert jax.jit(masked_softmax)(X, jnp.array([9, 2])).shape == X.shape
     refuses(jax.jit(masked_softmax), ValueError, "must have shape (2,)", X, jnp.array([1, 2, 3]))
     refuses(jax.jit(masked_softmax), TypeError, FLOATS, X, jnp.array([1.0, 2.0]))
+
+
+@pytest.mark.parametrize(("name", "value"), {
+    "devices": lambda lens: [SimpleNamespace(platform="gpu")],
+    "is_fully_addressable": property(lambda lens: False),
+}.items())  # fmt: skip
+def test_lengths_on_another_device_or_host_are_not_read(monkeypatch, name, value):
+    X, lens = normal(B, N, M), jnp.array([9, 2])
+    refuses(masked_softmax, ValueError, "must lie in 0..4, got 2..9", X, lens)
+    monkeypatch.setattr(type(lens), name, value)
+    assert masked_softmax(X, lens).shape == X.shape
 
 
 @pytest.mark.parametrize("function", [masked_softmax, sink_softmax, sparsemax])
