@@ -20,7 +20,7 @@ class Case:
     """Functions of the same inputs; the first one is what the others are compared with."""
 
     title: str
-    functions: dict[str, Callable]  # from the inputs to the output alone
+    functions: dict[str, Callable]  # from the inputs to the output
     inputs: tuple
     gradients: tuple[int, ...] = ()  # the inputs that also get gradients
 
@@ -108,7 +108,7 @@ def dot_product_case(
         {
             "d2l": lambda *inputs: theirs.apply({}, *inputs)[0],
             "ours": own,
-            "ours, need_weights=False": partial(own, need_weights=False),
+            "ours, with weights": partial(own, need_weights=True),
             "jax.nn.dot_product_attention": builtin,
         },
         (queries, keys, values, lens),
