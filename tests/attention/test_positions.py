@@ -27,8 +27,6 @@ from d2l_attention.torch import (
 class Biased(DotProductAttention):
     """How a bias joins a layer, as in the chapter."""
 
-    is_dot_product = False
-
     def __init__(self, bias):
         super().__init__()
         self.bias = bias

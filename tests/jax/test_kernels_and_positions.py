@@ -155,8 +155,6 @@ def test_slopes_are_those_of_the_paper():
 
 def test_under_a_causal_mask_alibi_is_a_feature_of_the_key():
     class Biased(DotProductAttention):
-        is_dot_product = False
-
         def score(self, queries, keys):
             bias = alibi_bias(slopes, queries.shape[-2], keys.shape[-2])
             return super().score(queries, keys) + bias
