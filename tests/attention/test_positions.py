@@ -214,6 +214,34 @@ def test_positions_count_from_0_and_may_differ_by_example():
     assert torch.equal(heads[:, 2], rotate(x, at))
 
 
+@pytest.mark.parametrize("shape", [(3,), (2, 1, 3), (1, 4, 3), (1, 1, 3), (2, 4, 3)])
+def test_positions_broadcast_axis_by_axis(shape):
+    x, at = normal(2, 4, 3, 6), torch.arange(math.prod(shape)).reshape(shape)
+    each = at.expand(2, 4, 3)
+    want = [[rotate(x[e, h], each[e, h]) for h in range(4)] for e in range(2)]
+    torch.testing.assert_close(rotate(x, at), torch.stack([torch.stack(row) for row in want]))
+
+
+@pytest.mark.parametrize(
+    "shape", [(2, 3), (1, 3), (1, 1, 1, 3), (2, 1, 1), (3, 1, 3), (2, 3, 1), ()]
+)
+def test_positions_that_might_belong_to_other_axes_are_refused(shape):
+    message = "positions must have shape (3,) or broadcast to (2, 2, 3) with all axes, "
+    message += f"as (2, 1, 3) does, got {shape}"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        rotate(normal(2, 2, 3, 4), torch.zeros(shape, dtype=torch.long))
+
+
+def test_positions_do_not_add_axes_or_examples():
+    with pytest.raises(ValueError, match=re.escape("must have shape (3,), got (1, 3)")):
+        rotate(normal(3, 4), torch.zeros((1, 3), dtype=torch.long))
+    message = (
+        "must have shape (3,) or broadcast to (1, 3) with all axes, as (1, 3) does, got (2, 3)"
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        rotate(normal(1, 3, 4), torch.zeros((2, 3), dtype=torch.long))
+
+
 @given(shift=st.integers(-50, 50))
 def test_scores_of_rotated_vectors_depend_on_the_distance_alone(shift):
     q, k = normal(4, 6), normal(4, 6, seed=1)
@@ -323,9 +351,9 @@ def test_compiled_and_exported_functions_equal_the_plain_ones():
         (lambda: rotate(torch.ones(2, 4).long()), TypeError,
             "x must be floating point, got torch.int64"),
         (lambda: rotate(torch.ones(2, 4), torch.arange(3)), ValueError,
-            "positions must have shape (..., 2), got (3,)"),
+            "positions must have shape (2,), got (3,)"),
         (lambda: rotate(torch.ones(2, 4), torch.tensor(1)), ValueError,
-            "positions must have shape (..., 2), got ()"),
+            "positions must have shape (2,), got ()"),
         (lambda: relative_positions(4, 3), ValueError, "n must lie in 0..m = 3, got 4"),
         (lambda: relative_positions(-1, 3), ValueError, "n must lie in 0..m = 3, got -1"),
         (lambda: RelativeBias(0, 3), ValueError, "num_heads must be at least 1, got 0"),

@@ -194,6 +194,35 @@ def test_positions_count_from_0_and_may_differ_by_example():
     close(rotate(jnp.stack([x, x], 1), at[:, None])[:, 1], rotate(x, at))
 
 
+@pytest.mark.parametrize("shape", [(3,), (2, 1, 3), (1, 4, 3), (1, 1, 3), (2, 4, 3)])
+def test_positions_broadcast_axis_by_axis(shape):
+    x, at = normal(2, 4, 3, 6), np.arange(math.prod(shape)).reshape(shape)
+    each = np.broadcast_to(at, (2, 4, 3))
+    want = [[[rotated(x[e, h, i].tolist(), each[e, h, i].item(), 1e4) for i in range(3)]
+             for h in range(4)] for e in range(2)]  # fmt: skip
+    close(rotate(x, at), want)
+
+
+@pytest.mark.parametrize(
+    "shape", [(2, 3), (1, 3), (1, 1, 1, 3), (2, 1, 1), (3, 1, 3), (2, 3, 1), ()]
+)
+def test_positions_that_might_belong_to_other_axes_are_refused(shape):
+    message = "positions must have shape (3,) or broadcast to (2, 2, 3) with all axes, "
+    message += f"as (2, 1, 3) does, got {shape}"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        rotate(normal(2, 2, 3, 4), np.zeros(shape, int))
+
+
+def test_positions_do_not_add_axes_or_examples():
+    with pytest.raises(ValueError, match=re.escape("must have shape (3,), got (1, 3)")):
+        rotate(normal(3, 4), np.zeros((1, 3), int))
+    message = (
+        "must have shape (3,) or broadcast to (1, 3) with all axes, as (1, 3) does, got (2, 3)"
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        rotate(normal(1, 3, 4), np.zeros((2, 3), int))
+
+
 @pytest.mark.parametrize("shift", [-50, 7])
 def test_scores_of_rotated_vectors_depend_on_the_distance_alone(shift):
     q, k, at = normal(4, 6), normal(4, 6, seed=1), np.arange(4)
@@ -218,7 +247,7 @@ def test_half_precision_keeps_its_type_and_knows_far_positions(dtype):
         (lambda: rotate(jnp.ones((2, 3))), ValueError, "got 3; 2 or 4 would fit"),
         (lambda: rotate(jnp.ones((2, 4), int)), TypeError, "x must be floating point, got int32"),
         (lambda: rotate(jnp.ones((2, 4)), np.arange(3)), ValueError,
-            "positions must have shape (..., 2), got (3,)"),
+            "positions must have shape (2,), got (3,)"),
         (lambda: relative_positions(4, 3), ValueError, "n must lie in 0..m = 3, got 4"),
         (lambda: relative_positions(-1, 3), ValueError, "n must lie in 0..m = 3, got -1"),
         (lambda: RelativeBias(0, 3), ValueError, "num_heads must be at least 1, got 0"),
