@@ -247,7 +247,11 @@ def test_nan_behind_the_lengths_is_harmless_with_a_cache_and_without(cached, nee
     [
         ((2, 4, 1, 3), (2, 4, 1, 7), "cache must have values of shape (b, heads, any, d) = (2, 4"),
         ((2, 4, 1, 7), (2, 4, 1, 5), "cache must have keys of shape (b, heads, any, d) = (2, 4, "),
-        ((2, 4, 3, 3), (2, 4, 2, 5), "there must be one value for each key; got (2, 4, 3, 3) and"),
+        (
+            (2, 4, 3, 3),
+            (2, 4, 2, 5),
+            "there must be one value for each key; got keys (2, 4, 3, 3), v",
+        ),
         ((2, 4, 1, 3), (2, 2, 1, 5), "there must be one value for each key; got"),
         ((2, 4, 1, 3), (1, 4, 1, 5), "there must be one value for each key; got"),
     ],
