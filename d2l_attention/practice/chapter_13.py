@@ -1,9 +1,9 @@
-"""The exercises of chapter 13: shared heads, what a head adds, the cache, and induction heads."""
+"""The exercises of chapter 13: heads, what one adds, the cache, induction heads, and latents."""
 
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise
-from d2l_attention.practice.numerics import joined_heads, masked_softmax
+from d2l_attention.practice.numerics import joined_heads, masked_softmax, softmax, transposed
 
 # ---- 13.1
 
@@ -245,3 +245,103 @@ def mean_over_the_keys(weights, tokens):
 def one_value_per_text(weights, tokens):
     """You return one value per text. Each query has its own: the result has shape (b, n)."""
     return copied_weight(weights, tokens).sum(-1)
+
+
+# ---- 13.6
+
+
+def content_scores(queries, latents, U):
+    return queries @ U @ transposed(latents[:, None])
+
+
+def rotated_scores(turned_queries, turned_keys):
+    return turned_queries @ transposed(turned_keys[:, None])
+
+
+def both_parts(queries, latents, U, turned_queries, turned_keys):
+    return content_scores(queries, latents, U) + rotated_scores(turned_queries, turned_keys)
+
+
+def latent_scores(queries, latents, U, turned_queries, turned_keys):
+    scale = np.sqrt(queries.shape[-1] + turned_queries.shape[-1])
+    return both_parts(queries, latents, U, turned_queries, turned_keys) / scale
+
+
+def parts_and_matrices(rng):
+    for b, heads, n, m, d, r, e in (
+        (2, 3, 4, 7, 9, 5, 6),
+        (1, 4, 2, 7, 9, 5, 3),
+        (3, 2, 1, 5, 7, 4, 6),
+        (2, 4, 1, 6, 8, 3, 5),
+    ):
+        shapes = (b, heads, n, d), (b, m, r), (heads, d, r), (b, heads, n, e), (b, m, e)
+        yield tuple(rng.normal(size=shape) for shape in shapes)
+
+
+def largest_without_keys(queries, latents, U, turned_queries, turned_keys):
+    """Allow a copy of what is cached for each head, but, as d > r and d > e, no keys."""
+    heads = len(U)
+    absorbed = queries.size // queries.shape[-1] * latents.shape[-1]
+    scores = queries.size // queries.shape[-1] * latents.shape[1]
+    cached = heads * max(latents.size, turned_keys.size)
+    return max(queries.size, U.size, turned_queries.size, absorbed, scores, cached)
+
+
+absorbing = Exercise("13.6", latent_scores, parts_and_matrices, most_elements=largest_without_keys)
+
+
+@absorbing.mistake
+def root_of_the_latent_dimension(queries, latents, U, turned_queries, turned_keys):
+    """You divide by the root of the features that meet in the products, r and the rotated ones.
+    The products equal those of whole queries and keys, which have d and the rotated ones."""
+    scale = np.sqrt(latents.shape[-1] + turned_queries.shape[-1])
+    return both_parts(queries, latents, U, turned_queries, turned_keys) / scale
+
+
+@absorbing.mistake
+def root_of_the_content_alone(queries, latents, U, turned_queries, turned_keys):
+    """You divide by the root of d. A whole query has the features that are rotated, too."""
+    scale = np.sqrt(queries.shape[-1])
+    return both_parts(queries, latents, U, turned_queries, turned_keys) / scale
+
+
+@absorbing.mistake
+def each_part_with_a_scale_of_its_own(queries, latents, U, turned_queries, turned_keys):
+    """You divide each product by the root of its own dimension. Both are parts of one product of
+    whole queries and keys, so they have one scale."""
+    content = content_scores(queries, latents, U) / np.sqrt(queries.shape[-1])
+    rotated = rotated_scores(turned_queries, turned_keys)
+    return content + rotated / np.sqrt(turned_queries.shape[-1])
+
+
+@absorbing.mistake
+def without_a_scale(queries, latents, U, turned_queries, turned_keys):
+    """The scale is missing: divide by the root of the dimension of the whole query."""
+    return both_parts(queries, latents, U, turned_queries, turned_keys)
+
+
+@absorbing.mistake
+def rotated_parts_forgotten(queries, latents, U, turned_queries, turned_keys):
+    """You score the content alone. Add the product of the rotated parts."""
+    scale = np.sqrt(queries.shape[-1] + turned_queries.shape[-1])
+    return content_scores(queries, latents, U) / scale
+
+
+@absorbing.mistake
+def content_forgotten(queries, latents, U, turned_queries, turned_keys):
+    """You score the rotated parts alone. Add the product of the content parts."""
+    scale = np.sqrt(queries.shape[-1] + turned_queries.shape[-1])
+    scores = rotated_scores(turned_queries, turned_keys) / scale
+    return scores
+
+
+@absorbing.mistake
+def one_matrix_for_all_heads(queries, latents, U, turned_queries, turned_keys):
+    """Your heads all absorb the matrix of head 0. Each has one of its own."""
+    first = np.broadcast_to(U[:1], U.shape)
+    return latent_scores(queries, latents, first, turned_queries, turned_keys)
+
+
+@absorbing.mistake
+def weights_in_place_of_scores(queries, latents, U, turned_queries, turned_keys):
+    return softmax(latent_scores(queries, latents, U, turned_queries, turned_keys))

@@ -188,6 +188,91 @@ def test_with_a_cache_only_new_keys_that_no_query_may_see_are_zeroed_out():
     torch.testing.assert_close(layer(*[x[:, 3:]] * 3, mask=mask[3:], cache=cache), want)
 
 
+def step_by_step(layer, x, mask, parts, **options):
+    """Return the outputs of all parts, each with its rows of the mask and one cache."""
+    cache, outputs, read = KeyValueCache(), [], 0
+    for part in x.split(parts, dim=1):
+        rows, read = slice(read, read + part.shape[1]), read + part.shape[1]
+        outputs.append(layer(part, part, part, mask=mask[rows, :read], cache=cache, **options))
+    return torch.cat(outputs, dim=1)
+
+
+@pytest.mark.parametrize("parts", [[1] * 6, [2, 1, 3], [5, 1]])
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_with_a_cache_a_key_that_no_present_query_may_see_is_kept_for_later_ones(
+    parts, need_weights
+):
+    layer, x, order = self_attending(bias=True, num_kv_heads=2), normal(2, 6, 8), torch.ones(6, 6)
+    earlier = order.tril(-1).bool()  # strict: no query sees its own place
+    at_random = order.tril().bool() & (normal(6, 6, seed=3) > 0)
+    for mask in (earlier, at_random):
+        assert not mask.diagonal().all()  # a step with one token hides its own key
+        want = layer(x, x, x, mask=mask)
+        got = step_by_step(layer, x, mask, parts, need_weights=need_weights)
+        torch.testing.assert_close(got, want)
+
+
+def test_with_a_cache_lengths_per_query_hide_a_key_from_present_queries_only():
+    layer, x, lens = self_attending(), normal(2, 4, 8), torch.tensor([[0, 1, 1, 3], [0, 0, 2, 4]])
+    want, cache, got = layer(x, x, x, lens), KeyValueCache(), []
+    for i, part in enumerate(x.split(1, dim=1)):
+        got.append(layer(part, part, part, lens[:, i : i + 1], cache=cache))
+    torch.testing.assert_close(torch.cat(got, dim=1), want)
+
+
+@pytest.mark.parametrize("cached", [False, True])
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_nan_behind_the_lengths_is_harmless_with_a_cache_and_without(cached, need_weights):
+    layer, x = self_attending(bias=True, num_kv_heads=2), normal(2, 5, 8)
+    options, queries = {"causal": True, "need_weights": need_weights}, normal(2, 1, 8)
+    want = layer(queries, x, x, [5, 3], **options)
+    x[1, 3:] = torch.nan
+    x.requires_grad_()
+    if cached:
+        cache = KeyValueCache()
+        layer(queries, x[:, :4], x[:, :4], [4, 3], cache=cache, **options)
+        assert cache.keys.isfinite().all()
+        assert cache.values.isfinite().all()
+        output = layer(queries, x[:, 4:], x[:, 4:], [5, 3], cache=cache, **options)
+    else:
+        output = layer(queries, x, x, [5, 3], **options)
+    torch.testing.assert_close(output, want)
+    output.square().sum().backward()
+    for tensor in (x, *layer.parameters()):
+        assert tensor.grad.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("keys", "values", "message"),
+    [
+        ((2, 4, 1, 3), (2, 4, 1, 7), "cache must have values of shape (b, heads, any, d) = (2, 4"),
+        ((2, 4, 1, 7), (2, 4, 1, 5), "cache must have keys of shape (b, heads, any, d) = (2, 4, "),
+        (
+            (2, 4, 3, 3),
+            (2, 4, 2, 5),
+            "there must be one value for each key; got keys (2, 4, 3, 3), v",
+        ),
+        ((2, 4, 1, 3), (2, 2, 1, 5), "there must be one value for each key; got"),
+        ((2, 4, 1, 3), (1, 4, 1, 5), "there must be one value for each key; got"),
+    ],
+)
+def test_keys_and_values_that_do_not_continue_the_cache_are_refused(keys, values, message):
+    cache = KeyValueCache()
+    cache.append(torch.ones(2, 4, 3, 3), torch.ones(2, 4, 3, 5))
+    held = cache.keys, cache.values
+    with pytest.raises(ValueError, match=re.escape(message)):
+        cache.append(torch.ones(keys), torch.ones(values))
+    assert cache.keys is held[0]
+    assert cache.values is held[1]
+
+
+def test_an_empty_cache_refuses_keys_without_values():
+    cache = KeyValueCache()
+    with pytest.raises(ValueError, match="one value for each key"):
+        cache.append(torch.ones(1, 2, 3, 4), torch.ones(1, 2, 2, 4))
+    assert len(cache) == 0
+
+
 @pytest.mark.parametrize(
     ("options", "b", "want"), [({}, 3, (3, 4, 2)), ({"num_kv_heads": 2}, 2, (2, 2, 2))]
 )
