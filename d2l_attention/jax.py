@@ -746,6 +746,17 @@ def alibi_bias(slopes: Array, n: int, m: int) -> Array:
 
 
 # From book/11_positions_in_the_score.md, From the loop to the function
+def check_positions(shape: tuple[int, ...], vectors: tuple[int, ...]) -> None:
+    """Raise ValueError unless positions fit vectors (..., n, d) without d."""
+    n, each = vectors[-1:], zip(shape, vectors)
+    fits = len(shape) == len(vectors) and all(s in (1, v) for s, v in each)
+    if shape[-1:] != n or not (len(shape) == 1 or fits):
+        like = (*vectors[:1], *[1] * (len(vectors) - 2), *n)
+        more = f" or broadcast to {vectors} with all axes, as {like} does"
+        more = more if len(vectors) > 1 else ""
+        raise ValueError(f"positions must have shape {n}{more}, got {shape}")
+
+
 def rotate(x: Array, positions: Array | None = None, base: float = 10_000.0) -> Array:
     """Turn neighboring features of vectors (..., n, d) by their positions.
 
@@ -753,19 +764,18 @@ def rotate(x: Array, positions: Array | None = None, base: float = 10_000.0) -> 
     (Su et al., 2021). Angles have single precision or better.
 
     Args:
-        positions: (n,), or (..., n) that broadcasts. None: 0, ..., n - 1.
+        positions: (n,), or the shape of x without d, where every axis but n
+            may be 1: (b, 1, n) for x (b, H, n, d). None: 0, ..., n - 1.
 
     Raises:
         TypeError: x is not floating point.
-        ValueError: d is odd, or there is not one position for each vector.
+        ValueError: d is odd, or the shape of the positions does not fit.
     """
     if not jnp.issubdtype(x.dtype, jnp.floating):
         raise TypeError(f"x must be floating point, got {x.dtype}")
     n, d = x.shape[-2:]
     positions = jnp.arange(n) if positions is None else jnp.asarray(positions)
-    if positions.shape[-1:] != (n,):
-        got = tuple(positions.shape)
-        raise ValueError(f"positions must have shape (..., {n}), got {got}")
+    check_positions(positions.shape, x.shape[:-1])
     exact = jnp.promote_types(x.dtype, jnp.float32)
     a = angles(positions.astype(exact), d, base)  # (..., n, d/2)
     even, odd, cos, sin = x[..., ::2], x[..., 1::2], jnp.cos(a), jnp.sin(a)

@@ -674,6 +674,17 @@ def alibi_bias(slopes: Tensor, n: int, m: int) -> Tensor:
 
 
 # From book/11_positions_in_the_score.md, From the loop to the function
+def check_positions(shape: tuple[int, ...], vectors: tuple[int, ...]) -> None:
+    """Raise ValueError unless positions fit vectors (..., n, d) without d."""
+    n, each = vectors[-1:], zip(shape, vectors)
+    fits = len(shape) == len(vectors) and all(s in (1, v) for s, v in each)
+    if shape[-1:] != n or not (len(shape) == 1 or fits):
+        like = (*vectors[:1], *[1] * (len(vectors) - 2), *n)
+        more = f" or broadcast to {vectors} with all axes, as {like} does"
+        more = more if len(vectors) > 1 else ""
+        raise ValueError(f"positions must have shape {n}{more}, got {shape}")
+
+
 def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -> Tensor:
     """Turn neighboring features of vectors (..., n, d) by their positions.
 
@@ -681,20 +692,19 @@ def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -
     (Su et al., 2021). Angles have single precision or better.
 
     Args:
-        positions: (n,), or (..., n) that broadcasts. None: 0, ..., n - 1.
+        positions: (n,), or the shape of x without d, where every axis but n
+            may be 1: (b, 1, n) for x (b, H, n, d). None: 0, ..., n - 1.
 
     Raises:
         TypeError: x is not floating point.
-        ValueError: d is odd, or there is not one position for each vector.
+        ValueError: d is odd, or the shape of the positions does not fit.
     """
     if not x.is_floating_point():
         raise TypeError(f"x must be floating point, got {x.dtype}")
     n, d = x.shape[-2:]
     if positions is None:
         positions = torch.arange(n, device=x.device)
-    if positions.shape[-1:] != (n,):
-        got = tuple(positions.shape)
-        raise ValueError(f"positions must have shape (..., {n}), got {got}")
+    check_positions(tuple(positions.shape), tuple(x.shape[:-1]))
     exact = torch.promote_types(x.dtype, torch.float32)
     a = angles(positions.to(x.device, exact), d, base)  # (..., n, d/2)
     even, odd, cos, sin = x[..., ::2], x[..., 1::2], a.cos(), a.sin()
@@ -835,6 +845,17 @@ def causal_mask(n: int, m: int, device: torch.device | None) -> Tensor:
     return torch.arange(m, device=device) <= queries  # (m,), (n, 1) -> (n, m)
 
 
+def check_continues(name: str, held: Tensor, new: Tensor) -> None:
+    """Raise ValueError unless `new` differs from `held` in axis -2 alone."""
+    if held.shape[:2] != new.shape[:2] or held.shape[3] != new.shape[3]:
+        b, heads, _, d = new.shape
+        raise ValueError(
+            f"cache must have {name} of shape (b, heads, any, d) = "
+            f"({b}, {heads}, any, {d}), got {tuple(held.shape)}: "
+            f"start a new one for each batch and each layer"
+        )
+
+
 class KeyValueCache:
     """The projected keys and values of all tokens that one layer has read.
 
@@ -851,16 +872,15 @@ class KeyValueCache:
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Join new keys and values (b, heads, new, d); return all of them.
 
-        ValueError: another batch size, number of heads or dimension.
+        ValueError: another batch size, number of heads or dimension, or not
+        one value for each key.
         """
+        if keys.shape[:-1] != values.shape[:-1]:
+            got = f"got keys {tuple(keys.shape)}, values {tuple(values.shape)}"
+            raise ValueError(f"there must be one value for each key; {got}")
         if self.keys is not None:
-            held, new = tuple(self.keys.shape), tuple(keys.shape)
-            if held[:2] != new[:2] or held[3] != new[3]:
-                raise ValueError(
-                    f"cache must have keys of shape (b, heads, any, d) = "
-                    f"({new[0]}, {new[1]}, any, {new[3]}), got {held}: "
-                    f"start a new one for each batch and each layer"
-                )
+            check_continues("keys", self.keys, keys)
+            check_continues("values", self.values, values)
             keys = torch.cat([self.keys, keys], dim=-2)
             values = torch.cat([self.values, values], dim=-2)
         self.keys, self.values = keys, values
@@ -946,7 +966,8 @@ class MultiHeadAttention(HeadProjections):
             causal: the queries stand at the last n of the m places, and
                 see no later place.
             cache: earlier keys and values: the new ones join it, and m
-                counts them all.
+                counts them all. NaN may then stand in new keys and values
+                behind lengths (b,) only: later queries may see the others.
         """
         check_inputs(self, queries, keys, values)
         past = 0 if cache is None else len(cache)
@@ -955,9 +976,14 @@ class MultiHeadAttention(HeadProjections):
         if causal:
             order = causal_mask(*shape[1:], queries.device)
             keep = order[None] if keep is None else keep & order
+        seen = keep
+        if cache is not None:  # a later query may see what these do not
+            lens = [] if valid_lens is None else valid_lens
+            whole = valid_lens if torch.as_tensor(lens).dim() == 1 else None
+            seen = attention_mask(shape, whole, None, queries.device)
+            seen = None if seen is None else seen[..., past:]
+        keys, values = zero_padding(seen, keys, values)
         if keep is not None:
-            new = keep.expand(shape)[..., past:]
-            keys, values = zero_padding(new, keys, values)
             keep = keep.unsqueeze(1)  # (b, n, m) -> (b, 1, n, m)
         q, k, v = self.project(queries, keys, values, cache)
         out = self.attention(q, k, v, mask=keep, need_weights=need_weights)
