@@ -142,6 +142,15 @@ def test_regression_and_distances_agree():
     both(lambda d2l, x: d2l.nadaraya_watson(x[:4], x[:4, 0], x[4:], d2l.gaussian), POINTS)
 
 
+@pytest.mark.parametrize("i", [0, 3], ids=["query", "key"])
+def test_a_point_that_is_nan_has_no_distance_in_either(i):
+    points = POINTS.copy()
+    points[i, 1] = np.nan
+    both(lambda d2l, x: d2l.pairwise_distances(x[:2], x[2:]), points)
+    both(lambda d2l, x: d2l.nadaraya_watson(x[2:], x[2:, 0], x[:2], d2l.gaussian), points)
+    assert np.isnan(ours.pairwise_distances(points[:2], points[2:])).sum() == (4 if i < 2 else 2)
+
+
 def test_positions_agree():
     both(lambda d2l: (d2l.sinusoidal_positions(6, 4), d2l.relative_positions(2, 5),
                       d2l.alibi_slopes(3), d2l.alibi_bias(d2l.alibi_slopes(3), 2, 5)))  # fmt: skip
