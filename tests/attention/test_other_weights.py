@@ -322,7 +322,7 @@ def test_elu_features_are_positive_and_exact_for_every_negative_number(dtype):
     y = elu_features(x)
     assert y.dtype == dtype
     assert (y * y * y > 0).all()
-    x = torch.tensor([-25.0, -17.0, -1.0, -1e-6, 0.0, 3.0])
+    x = torch.tensor([-25.0, -17.0, -1.0, -1e-6, 0.0, 0.5, 3.0])
     want = torch.tensor([1 + e if e > 0 else math.exp(e) for e in x.tolist()]).double()
     torch.testing.assert_close(elu_features(x).double(), want, rtol=3e-6, atol=0)
 

@@ -169,7 +169,7 @@ def test_elu_features_are_positive_and_exact_for_every_negative_number(dtype):
     y = ours.elu_features(jnp.array([-20.0, -100.0, -1e4, -np.inf], dtype))
     assert y.dtype == dtype
     assert (y * y * y > 0).all()
-    x = np.array([-25.0, -17.0, -1.0, -1e-6, 0.0, 3.0])
+    x = np.array([-25.0, -17.0, -1.0, -1e-6, 0.0, 0.5, 3.0])
     np.testing.assert_allclose(ours.elu_features(jnp.array(x)), elu_features(x), rtol=3e-6)
 
 
