@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from torch.autograd import gradcheck, gradgradcheck
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from d2l_attention.torch import LiveBytes, linear_attention, masked_softmax, sink_softmax, sparsemax
+from d2l_attention.torch import (
+    LiveBytes,
+    elu_features,
+    linear_attention,
+    masked_softmax,
+    sink_softmax,
+    sparsemax,
+)
 
 MAPS = {"sink": sink_softmax, "sparse": sparsemax}
 each_map = pytest.mark.parametrize("weights_of", MAPS.values(), ids=MAPS.keys())
@@ -309,11 +316,58 @@ def test_many_keys_in_half_precision_do_not_overflow():
     assert output.item() == 2
 
 
-def test_linear_attention_holds_no_matrix_of_all_pairs():
-    tensors = batch(b=1, n=2048, m=2048, dtype=torch.float32)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_elu_features_are_positive_and_exact_for_every_negative_number(dtype):
+    x = torch.tensor([-20.0, -100.0, -1e4, -torch.inf], dtype=dtype)
+    y = elu_features(x)
+    assert y.dtype == dtype
+    assert (y * y * y > 0).all()
+    x = torch.tensor([-25.0, -17.0, -1.0, -1e-6, 0.0, 0.5, 3.0])
+    want = torch.tensor([1 + e if e > 0 else math.exp(e) for e in x.tolist()]).double()
+    torch.testing.assert_close(elu_features(x).double(), want, rtol=3e-6, atol=0)
+
+
+def test_gradients_of_elu_features_are_those_of_the_branch_that_is_taken():
+    x = torch.tensor([-1e4, -2.0, 0.0, 2.0, 1e4], requires_grad=True)
+    elu_features(x).sum().backward()
+    torch.testing.assert_close(x.grad, torch.tensor([0.0, math.exp(-2), 1.0, 1.0, 1.0]))
+    assert elu_features(torch.tensor(torch.nan)).isnan()
+
+
+@pytest.mark.parametrize("size", [-20.0, -100.0, -1e4])
+@pytest.mark.parametrize("of_keys", [False, True])
+def test_a_query_with_valid_keys_gets_their_values_whatever_its_size(size, of_keys):
+    query, values = torch.full((1, 1, 2), size), torch.tensor([[[0.1], [0.3], [7.0]]])
+    keys = torch.full((1, 3, 2), size) if of_keys else torch.ones(1, 3, 2)
+    assert linear_attention(query, keys, torch.ones(1, 3, 1)).item() == pytest.approx(1)
+    output = linear_attention(query, keys, values, valid_lens=[2])
+    assert output.item() == pytest.approx(0.2, rel=1e-5)
+
+
+@pytest.mark.parametrize("n", [63, 64, 65, 130])
+def test_chunks_of_causal_linear_attention_are_as_one(n):
+    tensors = batch(n=n, m=n, heads=(2,))
+    for lens in (None, [0, 65 if n > 65 else 3]):
+        output = linear_attention(*tensors, lens, causal=True)
+        for head in range(2):
+            want = linear_by_loops(*(t[:, head] for t in tensors), lens, causal=True)
+            torch.testing.assert_close(output[:, head], want)
+
+
+def test_gradients_of_causal_linear_attention_pass_from_chunk_to_chunk():
+    leaves = [t.requires_grad_() for t in batch(b=1, n=70, m=70)]
+    gradients = torch.autograd.grad(linear_attention(*leaves, causal=True)[0, -1, 0], leaves)
+    q, k = elu_features(leaves[0][0, -1]), elu_features(leaves[1][0])
+    whole = torch.autograd.grad(q @ k.T @ leaves[2][0, :, 0] / (q @ k.T).sum(), leaves)
+    torch.testing.assert_close(gradients, whole)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_linear_attention_holds_no_matrix_of_all_pairs(causal):
+    x = normal(1, 2048, 64, dtype=torch.float32)
     with LiveBytes() as live:
-        linear_attention(*tensors)
-    assert live.peak < 2048 * 2048
+        linear_attention(x, x, x, causal=causal)
+    assert live.peak < 2048 * 2048  # a quarter of the matrix in float32
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,21 @@
 """Sink, sparsemax and linear attention in JAX, against plain NumPy."""
 
+from functools import partial
+
 import jax
 import numpy as np
 import pytest
 from jax import numpy as jnp
 from jax_cases import LENS, MASKS, NAN, SINGLE_OR_LESS, TOLERANCE, B, M, N, batch, close, normal
 
-from d2l_attention.jax import attention_mask, linear_attention, sink_softmax, sparsemax
+from d2l_attention import jax as ours
+from d2l_attention.jax import (
+    attention_mask,
+    linear_attention,
+    sink_softmax,
+    sparsemax,
+    temporary_bytes,
+)
 
 
 def sink_row(scores):
@@ -153,3 +162,61 @@ def test_nan_in_the_padding_reaches_neither_outputs_nor_gradients():
     keys, values = (x.at[0, 2:].set(NAN).at[1].set(NAN) for x in (keys, values))
     for got, clean in zip(gradient(queries, keys, values), want, strict=True):
         close(got, clean)
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16])
+def test_elu_features_are_positive_and_exact_for_every_negative_number(dtype):
+    y = ours.elu_features(jnp.array([-20.0, -100.0, -1e4, -np.inf], dtype))
+    assert y.dtype == dtype
+    assert (y * y * y > 0).all()
+    x = np.array([-25.0, -17.0, -1.0, -1e-6, 0.0, 0.5, 3.0])
+    np.testing.assert_allclose(ours.elu_features(jnp.array(x)), elu_features(x), rtol=3e-6)
+
+
+def test_gradients_of_elu_features_are_those_of_the_branch_that_is_taken():
+    slope = jax.vmap(jax.grad(ours.elu_features))
+    close(slope(jnp.array([-1e4, -2.0, 0.0, 2.0, 1e4])), [0, np.exp(-2), 1, 1, 1])
+    assert np.isnan(ours.elu_features(jnp.array(NAN)))
+
+
+@pytest.mark.parametrize("size", [-20.0, -100.0, -1e4])
+@pytest.mark.parametrize("of_keys", [False, True])
+def test_a_query_with_valid_keys_gets_their_values_whatever_its_size(size, of_keys):
+    query, values = jnp.full((1, 1, 2), size), jnp.array([[[0.1], [0.3], [7.0]]])
+    keys = jnp.full((1, 3, 2), size) if of_keys else jnp.ones((1, 3, 2))
+    close(linear_attention(query, keys, jnp.ones((1, 3, 1))), [[[1]]])
+    close(linear_attention(query, keys, values, [2]), [[[0.2]]])
+
+
+@pytest.mark.parametrize("n", [63, 64, 65, 130])
+def test_chunks_of_causal_linear_attention_are_as_one(n):
+    arrays = batch(n=n, m=n, heads=(2,))
+    for lens in (None, [n // 2, 0]):
+        got = linear_attention(*arrays, lens, causal=True)
+        close(got, by_similarity(*arrays, lens, causal=True), 1e-5)
+
+
+def test_gradients_of_causal_linear_attention_pass_from_chunk_to_chunk():
+    def whole(queries, keys, values):
+        q, k = ours.elu_features(queries), ours.elu_features(keys)
+        similarity = jnp.tril(q @ k.mT)
+        return similarity @ values / similarity.sum(-1, keepdims=True)
+
+    def loss(attend, *arrays):
+        return (attend(*arrays) * jnp.cos(jnp.arange(130.0))[:, None]).sum()
+
+    arrays = batch(n=130, m=130)
+    for argnum in (1, 2, 3):
+        got = jax.grad(loss, argnum)(partial(linear_attention, causal=True), *arrays)
+        close(got, jax.grad(loss, argnum)(whole, *arrays), 1e-4)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_linear_attention_holds_no_matrix_of_all_pairs(causal):
+    def training(x):
+        return jax.grad(lambda x: linear_attention(x, x, x, causal=causal).sum())(x)
+
+    x = jnp.ones((1, 2048, 64))
+    matrix = 2048 * 2048 * 4
+    assert temporary_bytes(lambda x: linear_attention(x, x, x, causal=causal), x) < matrix / 4
+    assert temporary_bytes(training, x) < matrix
