@@ -835,8 +835,33 @@ def sparsemax(X: Array, valid_lens: Array | list | None = None, mask: Array | No
 
 # From book/12_scores_that_stay_healthy.md, Read exp(q·k) as a kernel
 def elu_features(x: Array) -> Array:
-    """Return elu(x) + 1, elementwise: positive features."""
-    return jax.nn.elu(x) + 1
+    """Return elu(x) + 1, elementwise: x + 1 for x > 0, and exp(x) below.
+
+    Never less than the cube root of the smallest normal number of the dtype
+    (2e-13 in float32), so that no product of three such numbers becomes 0.
+    """
+    floor = float(jnp.finfo(x.dtype).tiny) ** (1 / 3)
+    low = jnp.maximum(jnp.exp(jnp.where(x > 0, 0, x)), floor)
+    return jnp.where(x > 0, x + 1, low)
+
+
+@jax.jit
+def sum_in_chunks(q: Array, k: Array, v: Array) -> Array:
+    """Return tril(q k^T) v, (b, n, v): a scan over chunks of 64 or less."""
+    n, size = q.shape[-2], max(1, min(q.shape[-2], 64))
+    padding = *[(0, 0)] * (q.ndim - 2), (0, -n % size), (0, 0)
+    q, k, v = (jnp.pad(x, padding) for x in (q, k, v))
+    shape = *q.shape[:-2], q.shape[-2] // size, size  # (b, chunks, size)
+    split = [x.reshape(*shape, x.shape[-1]) for x in (q, k, v)]
+
+    def step(state: Array, chunk: list[Array]) -> tuple[Array, Array]:
+        q, k, v = chunk
+        return state + k.mT @ v, q @ state + jnp.tril(q @ k.mT) @ v
+
+    state = k[..., :0, :].mT @ v[..., :0, :]  # (b, r, v): 0
+    chunks = [jnp.moveaxis(x, -3, 0) for x in split]
+    _, sums = jax.lax.scan(step, state, chunks)  # (chunks, b, size, v)
+    return jnp.moveaxis(sums, 0, -3).reshape(v.shape)[..., :n, :]
 
 
 def sum_over_keys(q: Array, k: Array, v: Array, causal: bool) -> Array:
@@ -847,9 +872,7 @@ def sum_over_keys(q: Array, k: Array, v: Array, causal: bool) -> Array:
     if q.shape[-2] != k.shape[-2]:
         got = f"got {q.shape[-2]} queries and {k.shape[-2]} keys"
         raise ValueError(f"causal: one query for each key, {got}")
-    products = k[..., None] * v[..., None, :]  # (b, m, r, v)
-    states = jnp.cumsum(products, axis=-3)
-    return (q[..., None, :] @ states)[..., 0, :]  # (b, n, 1, v) -> (b, n, v)
+    return sum_in_chunks(q, k, v)
 
 
 def linear_attention(
@@ -867,8 +890,7 @@ def linear_attention(
     Args:
         queries, keys, values: (b, n, d), (b, m, d), (b, m, v), or with heads.
         valid_lens: integers in 0..m, per sequence (b,).
-        causal: whether query i sees keys up to i only; then n = m, and
-            running sums (b, m, r, v + 1) are held.
+        causal: whether query i sees keys up to i only; then n = m.
         features: from (..., d) to (..., r), not negative.
     """
     check_sizes(queries, keys, values)

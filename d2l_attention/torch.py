@@ -763,8 +763,13 @@ def sparsemax(
 
 # From book/12_scores_that_stay_healthy.md, Read exp(q·k) as a kernel
 def elu_features(x: Tensor) -> Tensor:
-    """Return elu(x) + 1, elementwise: positive features."""
-    return F.elu(x) + 1
+    """Return elu(x) + 1, elementwise: x + 1 for x > 0, and exp(x) below.
+
+    Never less than the cube root of the smallest normal number of the dtype
+    (2e-13 in float32), so that no product of three such numbers becomes 0.
+    """
+    floor = torch.finfo(x.dtype).tiny ** (1 / 3)
+    return torch.where(x > 0, x + 1, x.clamp(max=0).exp().clamp(min=floor))
 
 
 def sum_over_keys(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
@@ -775,8 +780,11 @@ def sum_over_keys(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
     if q.shape[-2] != k.shape[-2]:
         got = f"got {q.shape[-2]} queries and {k.shape[-2]} keys"
         raise ValueError(f"causal: one query for each key, {got}")
-    states = (k.unsqueeze(-1) * v.unsqueeze(-2)).cumsum(-3)  # (b, m, r, v)
-    return (q.unsqueeze(-2) @ states).squeeze(-2)  # (b, n, 1, v) -> (b, n, v)
+    state, outputs = k[..., :0, :].mT @ v[..., :0, :], []  # (b, r, v): 0
+    for q, k, v in zip(*(x.split(64, dim=-2) for x in (q, k, v))):
+        outputs.append(q @ state + (q @ k.mT).tril() @ v)
+        state = state + k.mT @ v
+    return torch.cat(outputs, dim=-2)
 
 
 def linear_attention(
@@ -794,8 +802,7 @@ def linear_attention(
     Args:
         queries, keys, values: (b, n, d), (b, m, d), (b, m, v), or with heads.
         valid_lens: integers in 0..m, per sequence (b,).
-        causal: whether query i sees keys up to i only; then n = m, and
-            running sums (b, m, r, v + 1) are held.
+        causal: whether query i sees keys up to i only; then n = m.
         features: from (..., d) to (..., r), not negative.
     """
     check_sizes(queries, keys, values)
