@@ -1,7 +1,6 @@
 # Made from the #@save cells of book/ by `make notebooks`: change these, not this file.
 """Attention Scoring Functions in JAX: the functions that the chapters derive."""
 
-import contextlib
 import os
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +8,6 @@ from functools import partial
 import jax
 import numpy as np
 from flax import nnx
-from flax.errors import TraceContextError
 from jax import Array
 from jax import numpy as jnp
 
@@ -118,11 +116,15 @@ def nadaraya_watson(
 def check_range(lens: Array | np.ndarray, m: int) -> None:
     """Raise ValueError if a length lies outside 0..m.
 
-    Inside a transformation, lengths may have no values: then nothing is
-    checked.
+    Reads lists, NumPy arrays, and arrays on CPUs of this process: a tracer
+    has no values, and reading others would wait, or fail.
     """
     if isinstance(lens, jax.core.Tracer) or 0 in lens.shape:
         return
+    if isinstance(lens, Array):
+        on_cpu = all(device.platform == "cpu" for device in lens.devices())
+        if not (on_cpu and lens.is_fully_addressable):
+            return
     least, most = np.min(np.asarray(lens)), np.max(np.asarray(lens))
     if least < 0 or most > m:
         raise ValueError(f"valid_lens must lie in 0..{m}, got {least}..{most}")
@@ -189,7 +191,7 @@ def softmax_over(X: Array, keep: Array | None) -> Array:
         return jax.nn.softmax(X, axis=-1)
     some = keep.any(-1, keepdims=True)  # (..., n, 1): is any key left?
     bound = jnp.where(keep, jnp.inf, -jnp.inf).astype(X.dtype)
-    scores = jnp.fmin(X, bound)  # faster than where(keep, X, -inf)
+    scores = jnp.fmin(X, bound)  # where(keep, X, -inf)
     top = scores.max(-1, keepdims=True, initial=-jnp.inf)
     top = jax.lax.stop_gradient(jnp.where(some, top, 0))
     powers = jnp.exp(scores - top)  # masked: 0
@@ -209,12 +211,13 @@ def masked_softmax(
     Returns:
         Attention weights with shape and dtype of `X`. All other keys have
         weight 0; in a fully masked row all weights and gradients are 0.
+        A row whose allowed scores are all -inf is NaN: -inf is no mask.
 
     Raises:
         TypeError: `X` is not floating point, the lengths are not
             integers, or the mask is not boolean.
         ValueError: A shape does not fit, or a length lies outside 0..m
-            (checked where the lengths have values, not while tracing).
+            (checked on the CPU only, and not while tracing).
     """
     if not jnp.issubdtype(X.dtype, jnp.floating):
         raise TypeError(f"X must be floating point, got {X.dtype}")
@@ -280,6 +283,7 @@ def fused_attention(
     values: Array,
     keep: Array | None = None,
     scale: float | None = None,
+    implementation: str | None = None,
 ) -> Array:
     """Run JAX's own scaled dot-product attention, heads or none.
 
@@ -292,6 +296,7 @@ def fused_attention(
             heads after b. Sizes must fit: nothing is checked.
         keep: boolean mask, True = may attend, with the axes of the scores.
         scale: factor of the dot products. None: 1 / sqrt(d).
+        implementation: "xla", "cudnn", or None: JAX chooses.
     """
     scale = queries.shape[-1] ** -0.5 if scale is None else scale
     if one_head := queries.ndim == 3:  # (b, n, d) -> (b, 1, n, d)
@@ -300,7 +305,8 @@ def fused_attention(
     size = max(queries.shape[-1], values.shape[-1])
     q, k, v = (pad_features(x, size) for x in (queries, keys, values))
     q, k, v = (x.swapaxes(1, 2) for x in (q, k, v))  # (b, n, heads, size)
-    out = jax.nn.dot_product_attention(q, k, v, mask=keep, scale=scale)
+    how = {"scale": scale, "implementation": implementation}
+    out = jax.nn.dot_product_attention(q, k, v, mask=keep, **how)
     out = out.swapaxes(1, 2)[..., : values.shape[-1]]
     if keep is not None:
         out = jnp.where(keep.any(-1, keepdims=True), out, 0)
@@ -313,18 +319,15 @@ class Attention(nnx.Module):
 
     Args:
         dropout: probability of dropping an attention weight in training.
+        dtype: type to compute in. None: that of the inputs.
         rngs: where dropout draws; needed in training with dropout only.
-
-    After a call, `attention_weights` holds the weights (b, n, m) before
-    dropout and without gradient, or None without `need_weights`. Inside a
-    transformation that does not own the layer they stay as they were.
     """
 
-    is_dot_product = True  # False in a subclass that defines `score`
-
-    def __init__(self, dropout: float = 0.0, rngs: nnx.Rngs | None = None):
+    def __init__(
+        self, dropout: float = 0.0, *, dtype: jnp.dtype | None = None, rngs: nnx.Rngs | None = None
+    ) -> None:
         self.dropout = nnx.Dropout(dropout, rngs=rngs)
-        self.attention_weights: Array | None = nnx.data(None)
+        self.dtype = dtype
 
     def features(self, queries: Array, keys: Array) -> tuple[Array, Array]:
         """Return features of queries and keys: their products are scores."""
@@ -342,32 +345,31 @@ class Attention(nnx.Module):
         values: Array,
         valid_lens: Array | list | None = None,
         mask: Array | None = None,
-        need_weights: bool = True,
-    ) -> Array:
+        need_weights: bool = False,
+        *,
+        deterministic: bool | None = None,
+        rngs: nnx.Rngs | None = None,
+    ) -> Array | tuple[Array, Array]:
         """Attend: (b, n, d_q), (b, m, d_k), (b, m, v) -> (b, n, v).
 
+        With `need_weights`, return the output and the weights (b, n, m)
+        from before dropout; `deterministic`, `rngs`: nnx.Dropout.
         An axis of heads may follow b; `valid_lens`, `mask`: masked_softmax.
         NaN in padded keys and values does no harm; in padded *queries* it
-        reaches gradients. Without `need_weights`, dot products use the
-        fused function, unless weights are dropped.
+        reaches gradients. The output has the type of the values, or
+        `dtype`, also where scores are wider.
         """
         check_sizes(queries, keys, values)
+        if self.dtype is not None:
+            inputs = queries, keys, values
+            queries, keys, values = (x.astype(self.dtype) for x in inputs)
         shape = (*queries.shape[:-1], keys.shape[-2])  # (b, n, m)
         keep = attention_mask(shape, valid_lens, mask)
         keys, values = zero_padding(keep, keys, values)
-        drops = self.dropout.rate > 0 and not self.dropout.deterministic
-        if self.is_dot_product and not need_weights and not drops:
-            self.keep_weights(None)
-            q, k = self.features(queries, keys)
-            return fused_attention(q, k, values, keep, scale=1.0)
         weights = masked_softmax(self.score(queries, keys), mask=keep)
-        self.keep_weights(weights if need_weights else None)
-        return self.dropout(weights) @ values  # (b, n, m) x (b, m, v)
-
-    def keep_weights(self, weights: Array | None) -> None:
-        """Keep weights without gradient, where the layer may be changed."""
-        with contextlib.suppress(TraceContextError):
-            self.attention_weights = nnx.data(jax.lax.stop_gradient(weights))
+        used = self.dropout(weights, deterministic=deterministic, rngs=rngs)
+        output = used.astype(values.dtype) @ values  # (b, n, m) x (b, m, v)
+        return (output, weights) if need_weights else output
 
 
 class DotProductAttention(Attention):
@@ -406,6 +408,15 @@ def additive_scores(q: Array, k: Array, w_v: Array, block: int = 2**18) -> Array
 
 
 # From book/07_additive_attention.md, Build the layer
+def in_type_of_inputs(arrays: tuple, *, dtype: jnp.dtype | None = None, **_) -> tuple:
+    """Cast inputs and parameters to `dtype`, or the type of the inputs."""
+    dtype = arrays[0].dtype if dtype is None else dtype
+    return tuple(x if x is None else x.astype(dtype) for x in arrays)
+
+
+linear = partial(nnx.Linear, use_bias=False, promote_dtype=in_type_of_inputs)
+
+
 def check_features(name: str, array: Array, size: int) -> None:
     """Check that vectors have the dimension that a layer expects."""
     if array.shape[-1] != size:
@@ -421,10 +432,10 @@ class AdditiveAttention(Attention):
         num_hiddens: number h of hidden units.
         dropout: probability of dropping an attention weight in training.
         query_size, key_size: dimensions of queries and keys.
+        dtype: type to compute in. None: that of the inputs.
+        param_dtype: type of the parameters.
         rngs: where the first weights are drawn, and dropout.
     """
-
-    is_dot_product = False
 
     def __init__(
         self,
@@ -433,19 +444,21 @@ class AdditiveAttention(Attention):
         *,
         query_size: int,
         key_size: int,
+        dtype: jnp.dtype | None = None,
+        param_dtype: jnp.dtype = jnp.float32,
         rngs: nnx.Rngs,
     ) -> None:
-        super().__init__(dropout, rngs=rngs)
-        linear = partial(nnx.Linear, use_bias=False, rngs=rngs)
-        self.W_q = linear(query_size, num_hiddens)
-        self.W_k = linear(key_size, num_hiddens)
-        self.w_v = linear(num_hiddens, 1)
+        super().__init__(dropout, dtype=dtype, rngs=rngs)
+        of = {"param_dtype": param_dtype, "rngs": rngs}
+        self.W_q = linear(query_size, num_hiddens, **of)
+        self.W_k = linear(key_size, num_hiddens, **of)
+        self.w_v = linear(num_hiddens, 1, **of)
 
     def score(self, queries: Array, keys: Array) -> Array:
         """Return scores (b, n, m) of queries (b, n, d_q), keys (b, m, d_k)."""
         check_features("queries", queries, self.W_q.in_features)
         check_features("keys", keys, self.W_k.in_features)
-        w_v = self.w_v.kernel[:, 0]  # (h, 1) -> (h,)
+        w_v = self.w_v.kernel[:, 0].astype(queries.dtype)  # (h, 1) -> (h,)
         return additive_scores(self.W_q(queries), self.W_k(keys), w_v)
 
 
@@ -494,6 +507,8 @@ class BilinearAttention(Attention):
         rank: rank of the low-rank form. None: a full matrix.
         dropout: probability of dropping an attention weight in training.
         query_size, key_size: dimensions of queries and keys.
+        dtype: type to compute in. None: that of the inputs.
+        param_dtype: type of the parameters.
         rngs: where the first weights are drawn, and dropout.
     """
 
@@ -504,13 +519,15 @@ class BilinearAttention(Attention):
         *,
         query_size: int,
         key_size: int,
+        dtype: jnp.dtype | None = None,
+        param_dtype: jnp.dtype = jnp.float32,
         rngs: nnx.Rngs,
     ) -> None:
-        super().__init__(dropout, rngs=rngs)
-        linear = partial(nnx.Linear, use_bias=False, rngs=rngs)
+        super().__init__(dropout, dtype=dtype, rngs=rngs)
+        of = {"param_dtype": param_dtype, "rngs": rngs}
         self.key_size = key_size
-        self.W_q = linear(query_size, key_size if rank is None else rank)
-        self.W_k = nnx.data(None if rank is None else linear(key_size, rank))
+        self.W_q = linear(query_size, rank or key_size, **of)
+        self.W_k = nnx.data(rank and linear(key_size, rank, **of))
 
     def features(self, queries: Array, keys: Array) -> tuple[Array, Array]:
         """Return W_q q / sqrt(s) and W_k k, both of dimension s."""
@@ -529,6 +546,8 @@ class CosineAttention(Attention):
         dropout: probability of dropping an attention weight in training.
         temperature: positive, else ValueError; the smaller, the sharper.
         learnable: whether training may change the temperature.
+        dtype: type to compute in. None: that of the inputs.
+        param_dtype: type of the temperature.
         rngs: where dropout draws.
     """
 
@@ -538,14 +557,16 @@ class CosineAttention(Attention):
         temperature: float = 0.1,
         learnable: bool = True,
         *,
+        dtype: jnp.dtype | None = None,
+        param_dtype: jnp.dtype = jnp.float32,
         rngs: nnx.Rngs | None = None,
     ) -> None:
-        super().__init__(dropout, rngs=rngs)
+        super().__init__(dropout, dtype=dtype, rngs=rngs)
         if not temperature > 0:
             raise ValueError(f"temperature must be positive, got {temperature}")
         self.start = temperature  # weight decay pulls back to it, not to 1
         kind = nnx.Param if learnable else nnx.Variable
-        self.log_ratio = kind(jnp.zeros(()))
+        self.log_ratio = kind(jnp.zeros((), param_dtype))
 
     @property
     def temperature(self) -> Array:
@@ -554,7 +575,8 @@ class CosineAttention(Attention):
     def features(self, queries: Array, keys: Array) -> tuple[Array, Array]:
         """Return q / (|q| temperature) and k / |k|."""
         check_same_size(queries, keys)
-        return unit_vectors(queries) / self.temperature, unit_vectors(keys)
+        temperature = self.temperature.astype(queries.dtype)
+        return unit_vectors(queries) / temperature, unit_vectors(keys)
 
 
 # From book/09_what_attention_costs.md, Count the bytes
@@ -890,12 +912,13 @@ class KeyValueCache(nnx.Module):
 
     It has m places from the start, so that a compiled step fits every
     length: `keys` and `values` are (b, heads, m, d), the first `length` of
-    the m places are taken.
+    the m places are taken. Compiled code does not know `length`: where a
+    cache is full there, its last places are overwritten without an error.
 
     Args:
         b, num_heads, m, d: batch size, heads of keys and values, places,
             dimension of a head.
-        dtype: that of keys and values.
+        dtype: that of keys and values in the cache.
     """
 
     def __init__(
@@ -916,24 +939,30 @@ class KeyValueCache(nnx.Module):
     def append(self, keys: Array, values: Array) -> tuple[Array, Array]:
         """Put new keys and values (b, heads, new, d) in; return all places.
 
-        ValueError: another batch size, number of heads or dimension, or too
-        little room.
+        What comes back has the type of the new keys and values. ValueError:
+        another batch size, number of heads or dimension, not one value for
+        each key, or too little room.
         """
-        got, new = self.keys.shape, keys.shape
-        if got[:2] != new[:2] or got[3] != new[3]:
-            raise ValueError(
-                f"cache must have keys of shape (b, heads, any, d) = "
-                f"({new[0]}, {new[1]}, any, {new[3]}), got {got}: "
-                f"make a new one for each batch and each layer"
-            )
-        self.check_room(new[2])
+        held = self.keys.shape
+        for name, new in (("keys", keys.shape), ("values", values.shape)):
+            if held[:2] != new[:2] or held[3] != new[3]:
+                raise ValueError(
+                    f"cache must have {name} of shape (b, heads, any, d) = "
+                    f"({new[0]}, {new[1]}, any, {new[3]}), got {held}: "
+                    f"make a new one for each batch and each layer"
+                )
+        if keys.shape != values.shape:
+            got = f"got keys {keys.shape}, values {values.shape}"
+            raise ValueError(f"there must be one value for each key; {got}")
+        self.check_room(keys.shape[2])
         first = self.length[...]
         for held, x in ((self.keys, keys), (self.values, values)):
             held[...] = jax.lax.dynamic_update_slice_in_dim(
                 held[...], x.astype(held.dtype), first, axis=-2
             )
-        self.length[...] = first + new[2]
-        return self.keys[...], self.values[...]
+        self.length[...] = first + keys.shape[2]
+        k, v = self.keys[...], self.values[...]
+        return k.astype(keys.dtype), v.astype(values.dtype)
 
 
 class HeadProjections(nnx.Module):
@@ -951,6 +980,8 @@ class HeadProjections(nnx.Module):
         value_size: int | None = None,
         num_kv_heads: int | None = None,
         attention: Callable[..., nnx.Module] = DotProductAttention,
+        dtype: jnp.dtype | None = None,
+        param_dtype: jnp.dtype = jnp.float32,
         rngs: nnx.Rngs,
     ) -> None:
         kv_heads = num_heads if num_kv_heads is None else num_kv_heads
@@ -959,11 +990,12 @@ class HeadProjections(nnx.Module):
         kv_hiddens = num_hiddens // num_heads * kv_heads
         self.num_heads, self.num_kv_heads = num_heads, kv_heads
         self.attention = attention(dropout=dropout, rngs=rngs)
-        linear = partial(nnx.Linear, use_bias=bias, rngs=rngs)
-        self.W_q = linear(query_size or num_hiddens, num_hiddens)
-        self.W_k = linear(key_size or num_hiddens, kv_hiddens)
-        self.W_v = linear(value_size or num_hiddens, kv_hiddens)
-        self.W_o = linear(num_hiddens, num_hiddens)
+        of = {"dtype": dtype, "param_dtype": param_dtype, "rngs": rngs}
+        projection = partial(linear, use_bias=bias, **of)
+        self.W_q = projection(query_size or num_hiddens, num_hiddens)
+        self.W_k = projection(key_size or num_hiddens, kv_hiddens)
+        self.W_v = projection(value_size or num_hiddens, kv_hiddens)
+        self.W_o = projection(num_hiddens, num_hiddens)
 
     def project(
         self, queries: Array, keys: Array, values: Array, cache=None
@@ -991,15 +1023,10 @@ class MultiHeadAttention(HeadProjections):
         num_kv_heads: number of heads of keys and values, each shared by a
             group of query heads; it divides num_heads. None: num_heads.
         attention: makes the layer inside, called with `dropout=`, `rngs=`.
+        dtype: type to compute in. None: that of the inputs.
+        param_dtype: type of the parameters.
         rngs: where the first weights are drawn, and dropout.
-
-    After a call, `attention_weights` holds the weights (b, H, n, m) of the
-    layer inside.
     """
-
-    @property
-    def attention_weights(self) -> Array | None:
-        return self.attention.attention_weights
 
     def __call__(
         self,
@@ -1011,17 +1038,21 @@ class MultiHeadAttention(HeadProjections):
         mask: Array | None = None,
         causal: bool = False,
         cache: KeyValueCache | None = None,
-        need_weights: bool = True,
-    ) -> Array:
+        need_weights: bool = False,
+        deterministic: bool | None = None,
+        rngs: nnx.Rngs | None = None,
+    ) -> Array | tuple[Array, Array]:
         """Attend: (b, n, d_q), (b, m, d_k), (b, m, d_v) -> (b, n, D).
 
         Args:
-            valid_lens, mask, need_weights: as for `Attention`, with scores
-                (b, n, m); all heads share them.
+            valid_lens, mask: as for `Attention`, with scores (b, n, m); all
+                heads share them.
             causal: the queries stand at the last n of the tokens that have
                 been read, and see no later one.
             cache: earlier keys and values: the new ones join it, and m
                 counts its places. Places that are not taken are masked.
+            need_weights: return the weights (b, H, n, m), too.
+            deterministic, rngs: of dropout, as for nnx.Dropout.
         """
         check_inputs(self, queries, keys, values)
         (b, n), new = queries.shape[:2], keys.shape[1]
@@ -1037,14 +1068,26 @@ class MultiHeadAttention(HeadProjections):
         if causal:
             order = causal_mask(n, places, past + new - n)
             keep = order[None] if keep is None else keep & order
-        if keep is not None:
-            seen = jnp.broadcast_to(keep, shape)
-            seen = jax.lax.dynamic_slice_in_dim(seen, past, new, axis=-1)
-            keys, values = zero_padding(seen, keys, values)
-            keep = keep[:, None]  # (b, n, m) -> (b, 1, n, m)
+        seen = keep
+        if cache is not None:  # a later query may see what these do not
+            whole = valid_lens if np.ndim(valid_lens) == 1 else None
+            seen = attention_mask(shape, whole)  # by length of a sequence
+            if seen is not None:
+                seen = jax.lax.dynamic_slice_in_dim(seen, past, new, axis=-1)
+        keys, values = zero_padding(seen, keys, values)
         q, k, v = self.project(queries, keys, values, cache)
-        out = self.attention(q, k, v, mask=keep, need_weights=need_weights)
-        return self.W_o(out.swapaxes(1, 2).reshape(b, n, -1))  # (b, n, D)
+        out = self.attention(
+            q,
+            k,
+            v,
+            mask=None if keep is None else keep[:, None],  # (b, 1, n, m)
+            need_weights=need_weights,
+            deterministic=deterministic,
+            rngs=rngs,
+        )
+        out, weights = out if need_weights else (out, None)
+        out = self.W_o(out.swapaxes(1, 2).reshape(b, n, -1))  # (b, n, D)
+        return (out, weights) if need_weights else out
 
 
 # From book/14_from_lesson_to_library.md, Cut off the padding

@@ -199,6 +199,7 @@ def masked_softmax(
     Returns:
         Attention weights with shape and dtype of `X`. All other keys have
         weight 0; in a fully masked row all weights and gradients are 0.
+        A row whose allowed scores are all -inf is NaN: -inf is no mask.
 
     Raises:
         TypeError: `X` is not floating point, the lengths are not
@@ -273,8 +274,8 @@ def fused_attention(
 ) -> Tensor:
     """Run PyTorch's fused scaled dot-product attention, heads or none.
 
-    Fully masked rows are 0. On the CPU, its compute kernel has no second
-    derivatives and no forward-mode ones.
+    Fully masked rows are 0. Its fused compute kernels, on CPU and GPU, have
+    no second derivatives and no forward-mode ones.
 
     Args:
         queries, keys, values: (b, n, d), (b, m, d), (b, m, v), or with
@@ -301,8 +302,6 @@ class Attention(nn.Module):
     dropout and without gradient, or None without `need_weights`. They are
     not saved or copied with the layer.
     """
-
-    is_dot_product = True  # False in a subclass that defines `score`
 
     def __init__(self, dropout: float = 0.0) -> None:
         super().__init__()
@@ -331,21 +330,25 @@ class Attention(nn.Module):
 
         An axis of heads may follow b; `valid_lens`, `mask`: masked_softmax.
         NaN in padded keys and values does no harm; in padded *queries* it
-        reaches gradients. Without `need_weights`, dot products use the
-        fused function: on the CPU, no second or forward-mode derivatives.
+        reaches gradients. Without `need_weights`, a layer that defines
+        `features` runs `fused_attention`, with its limits. The output has
+        the type of the values, also where features or scores are wider.
         """
         check_sizes(queries, keys, values)
         shape = (*queries.shape[:-1], keys.shape[-2])  # (b, n, m)
         keep = attention_mask(shape, valid_lens, mask, queries.device)
         keys, values = zero_padding(keep, keys, values)
-        if self.is_dot_product and not need_weights:
+        if not need_weights and type(self).score is Attention.score:
             self.attention_weights = None
             p = self.dropout.p if self.training else 0.0
             q, k = self.features(queries, keys)
-            return fused_attention(q, k, values, keep, p, scale=1.0)
+            v = values.to(q.dtype)
+            out = fused_attention(q, k, v, keep, p, scale=1.0)
+            return out.to(values.dtype)
         weights = masked_softmax(self.score(queries, keys), mask=keep)
         self.attention_weights = weights.detach() if need_weights else None
-        return self.dropout(weights) @ values  # (b, n, m) x (b, m, v)
+        weights = self.dropout(weights).to(values.dtype)
+        return weights @ values  # (b, n, m) x (b, m, v)
 
     def __getstate__(self) -> dict:
         return self.__dict__ | {"attention_weights": None}
