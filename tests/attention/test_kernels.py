@@ -54,6 +54,25 @@ def test_numbers_are_vectors_of_size_1():
             torch.testing.assert_close(pairwise_distances(q, k), want)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "query", "key"),
+    [(torch.uint8, 1, 3), (torch.int8, 100, -100), (torch.int64, 2**40, 2**40 + 3)],
+)
+def test_distances_of_integers_neither_wrap_around_nor_are_rounded(dtype, query, key):
+    pair = torch.tensor([query], dtype=dtype), torch.tensor([key], dtype=dtype)
+    for q, k in (pair, pair[::-1]):
+        want = torch.tensor([[float(abs(query - key))]])
+        torch.testing.assert_close(pairwise_distances(q, k), want, rtol=0, atol=0)
+
+
+def test_a_point_that_is_nan_has_no_distance_from_any_other():
+    queries, keys = torch.tensor([0.0, torch.nan]), torch.tensor([0.0, 3.0, torch.nan])
+    distances = pairwise_distances(queries, keys)
+    assert distances.isnan().tolist() == [[False, False, True], [True, True, True]]
+    prediction, _ = nadaraya_watson(keys, torch.ones(3), queries, gaussian)
+    assert prediction.isnan().all()
+
+
 def test_the_gradient_where_query_and_key_meet_is_finite():
     x = normal(3, 2).requires_grad_()
     pairwise_distances(x, x).sum().backward()

@@ -6,14 +6,13 @@ from functools import partial
 import jax
 import numpy as np
 import pytest
+import torch
 from flax import nnx
 from jax import numpy as jnp
 from jax_cases import close
 
 import d2l_attention.jax as ours
-
-torch = pytest.importorskip("torch")
-import d2l_attention.torch as theirs  # noqa: E402
+import d2l_attention.torch as theirs
 
 RNG = np.random.default_rng(0)
 Q, K, V, X = (
@@ -93,12 +92,13 @@ def test_public_names_are_the_same_but_for_the_counters_of_memory():
 
 
 FRAMEWORKS_OWN = {"rngs", "device", "query_size", "key_size", "value_size"}
-DIFFERENT = {  # JAX's fused function drops nothing; its cache has a fixed size
-    "fused_attention": {"dropout"},
+FRAMEWORKS_OWN |= {"dtype", "param_dtype", "deterministic"}
+DIFFERENT = {  # JAX's own function drops nothing; a cache there has a fixed size
+    "fused_attention": {"dropout", "implementation"},
     "attention_without_padding": {"dropout"},
     "check_shape": {"tensor", "array"},
     "zero_padding": {"tensors", "arrays"},
-    "KeyValueCache": {"b", "num_heads", "m", "d", "dtype"},
+    "KeyValueCache": {"b", "num_heads", "m", "d"},
 }
 
 
@@ -142,6 +142,15 @@ def test_regression_and_distances_agree():
     both(lambda d2l, x: d2l.nadaraya_watson(x[:4], x[:4, 0], x[4:], d2l.gaussian), POINTS)
 
 
+@pytest.mark.parametrize("i", [0, 3], ids=["query", "key"])
+def test_a_point_that_is_nan_has_no_distance_in_either(i):
+    points = POINTS.copy()
+    points[i, 1] = np.nan
+    both(lambda d2l, x: d2l.pairwise_distances(x[:2], x[2:]), points)
+    both(lambda d2l, x: d2l.nadaraya_watson(x[2:], x[2:, 0], x[:2], d2l.gaussian), points)
+    assert np.isnan(ours.pairwise_distances(points[:2], points[2:])).sum() == (4 if i < 2 else 2)
+
+
 def test_positions_agree():
     both(lambda d2l: (d2l.sinusoidal_positions(6, 4), d2l.relative_positions(2, 5),
                       d2l.alibi_slopes(3), d2l.alibi_bias(d2l.alibi_slopes(3), 2, 5)))  # fmt: skip
@@ -168,13 +177,11 @@ def test_the_functions_of_whole_attention_agree(lens):
 def test_layers_with_the_same_parameters_agree(name):
     layer, other = pair(name, **LAYERS[name])
     arrays, tensors = [jnp.asarray(x) for x in (Q, K, V)], [torch.tensor(x) for x in (Q, K, V)]
-    for need_weights in (True, False):
-        for lens in (None, [5, 0], LENS):
-            got = layer(*arrays, lens, MASK, need_weights=need_weights)
-            compare(got, other(*tensors, lens, torch.tensor(MASK), need_weights=need_weights))
-            if need_weights:
-                compare(layer.attention_weights, other.attention_weights)
-    assert layer.attention_weights is other.attention_weights is None
+    for lens in (None, [5, 0], LENS):
+        output, weights = layer(*arrays, lens, MASK, need_weights=True)
+        for need_weights in (False, True):
+            compare(output, other(*tensors, lens, torch.tensor(MASK), need_weights=need_weights))
+        compare(weights, other.attention_weights)
 
 
 @pytest.mark.parametrize("name", ["AdditiveAttention", "BilinearAttention, rank 2"])
@@ -193,9 +200,9 @@ def test_multi_head_attention_with_the_same_parameters_agrees(options):
     layer, other = pair("MultiHeadAttention", num_hiddens=8, num_heads=4, **sizes, **options)
     arrays, tensors = [jnp.asarray(x) for x in (Q, K, V)], [torch.tensor(x) for x in (Q, K, V)]
     for causal in (False, True):
-        got = layer(*arrays, LENS, mask=MASK, causal=causal)
-        compare(got, other(*tensors, LENS, mask=torch.tensor(MASK), causal=causal))
-        compare(layer.attention_weights, other.attention_weights)
+        output, weights = layer(*arrays, LENS, mask=MASK, causal=causal, need_weights=True)
+        compare(output, other(*tensors, LENS, mask=torch.tensor(MASK), causal=causal))
+        compare(weights, other.attention_weights)
 
 
 def test_both_caches_give_the_same_outputs():

@@ -1,5 +1,7 @@
 """Attention in blocks, attention without padding, what a function holds, and small helpers."""
 
+from types import SimpleNamespace
+
 import jax
 import numpy as np
 import pytest
@@ -90,18 +92,26 @@ def test_attention_without_padding_equals_attention_with_a_mask(heads):
     assert attention_without_padding(*batch(b=0), []).shape == (0, N, 2)
 
 
-def test_a_device_is_a_gpu_where_there_is_one_and_can_be_forced(monkeypatch):
+def test_a_device_can_be_forced(monkeypatch):
     monkeypatch.setenv("D2L_DEVICE", "cpu")
     assert try_gpu() == jax.devices("cpu")[0]
 
-    class Gpu:
-        platform = "gpu"
 
+@pytest.mark.parametrize("platform", ["gpu", "tpu"])
+def test_a_device_is_a_gpu_or_tpu_where_there_is_one(monkeypatch, platform):
     monkeypatch.setenv("D2L_DEVICE", "")
-    gpu = Gpu()
-    monkeypatch.setattr(jax, "devices", lambda *name: ["a CPU"] if name else [gpu])
-    assert try_gpu() is gpu
-    assert try_gpu(1) == "a CPU"
+    found, cpu = SimpleNamespace(platform=platform), SimpleNamespace(platform="cpu")
+    monkeypatch.setattr(jax, "devices", lambda *name: [cpu] if name else [found])
+    assert try_gpu() is found
+    assert try_gpu(1) is cpu
+
+
+def test_a_device_is_the_cpu_where_there_is_no_other(monkeypatch):
+    monkeypatch.setenv("D2L_DEVICE", "")
+    cpu = SimpleNamespace(platform="cpu")
+    monkeypatch.setattr(jax, "devices", lambda *name: [cpu])
+    assert try_gpu() is cpu
+    assert try_gpu(1) is cpu
 
 
 def test_public_names_are_documented_and_few():

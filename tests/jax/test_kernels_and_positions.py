@@ -58,6 +58,16 @@ def test_distances_are_those_of_every_pair(d):
     assert pairwise_distances(jnp.array([0, 3]), jnp.array([1])).tolist() == [[1.0], [2.0]]
 
 
+@pytest.mark.parametrize(
+    ("dtype", "query", "key"),
+    [("uint8", 1, 3), ("int8", 100, -100), ("int32", 2**30, 2**30 + 3)],
+)
+def test_distances_of_integers_neither_wrap_around_nor_are_rounded(dtype, query, key):
+    q, k = jnp.array([query], dtype), jnp.array([key], dtype)
+    assert pairwise_distances(q, k).tolist() == [[abs(query - key)]]
+    assert pairwise_distances(k, q).tolist() == [[abs(query - key)]]
+
+
 def test_the_gradient_where_query_and_key_meet_is_finite():
     x = jnp.array([[1.0, 2.0], [4.0, 6.0]])
     gradient = jax.grad(lambda q: pairwise_distances(q, x).sum())(x)

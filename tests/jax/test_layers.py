@@ -34,6 +34,7 @@ from d2l_attention.jax import (
     CosineAttention,
     DistanceAttention,
     DotProductAttention,
+    MultiHeadAttention,
     additive_scores,
     fused_attention,
     unit_vectors,
@@ -56,38 +57,36 @@ def by_loops(layer, name, arrays, lens=None, mask=None):
 def test_outputs_and_weights_equal_the_loop(name, lens):
     layer, arrays = layer_of(name), batch()
     output, weights = by_loops(layer, name, arrays, lens, MASKS["(n, m)"])
-    close(layer(*arrays, lens, MASKS["(n, m)"]), output)
-    close(layer.attention_weights, weights)
-    assert layer.attention_weights.dtype == jnp.float32
-    close(layer(*arrays, lens, MASKS["(n, m)"], need_weights=False), output)
-    assert layer.attention_weights is None
+    got, shown = layer(*arrays, lens, MASKS["(n, m)"], need_weights=True)
+    close(got, output)
+    close(shown, weights)
+    assert shown.dtype == jnp.float32
+    close(layer(*arrays, lens, MASKS["(n, m)"]), got, 0)
 
 
 @every_score
 def test_an_axis_of_heads_may_follow_the_batch(name):
     layer, arrays = layer_of(name), batch(heads=(2,))
-    for need_weights in (True, False):
-        output = layer(*arrays, [4, 2], need_weights=need_weights)
-        for head in range(2):
-            close(output[:, head], layer(*(x[:, head] for x in arrays), [4, 2]))
+    output = layer(*arrays, [4, 2])
+    for head in range(2):
+        close(output[:, head], layer(*(x[:, head] for x in arrays), [4, 2]))
 
 
 @every_score
-@pytest.mark.parametrize("need_weights", [True, False])
-def test_nan_in_the_padding_reaches_neither_outputs_nor_gradients(name, need_weights):
+def test_nan_in_the_padding_reaches_neither_outputs_nor_gradients(name):
     layer, (queries, keys, values) = layer_of(name), batch()
     graph, state = nnx.split(layer)
 
     @jax.jit
     def loss(state, queries, keys, values):
         layer = nnx.merge(graph, state)
-        return (layer(queries, keys, values, [0, 2], need_weights=need_weights) ** 2).sum()
+        return (layer(queries, keys, values, [0, 2]) ** 2).sum()
 
     gradients = jax.grad(loss, argnums=(0, 1, 2, 3), allow_int=True)
     clean = jax.tree.leaves(gradients(state, queries, keys, values))
     keys, values = (x.at[0].set(NAN).at[1, 2:].set(NAN) for x in (keys, values))
     spoilt = jax.tree.leaves(gradients(state, queries, keys, values))
-    assert not np.asarray(layer(queries, keys, values, [0, 2], need_weights=need_weights))[0].any()
+    assert not np.asarray(layer(queries, keys, values, [0, 2]))[0].any()
     for got, want in zip(spoilt, clean, strict=True):
         if got.dtype == jnp.float32:  # the others count random draws
             close(got, want)
@@ -95,31 +94,55 @@ def test_nan_in_the_padding_reaches_neither_outputs_nor_gradients(name, need_wei
 
 @every_score
 @pytest.mark.parametrize("dtype", SINGLE_OR_LESS)
-@pytest.mark.parametrize("need_weights", [True, False])
-def test_the_dtype_is_kept_in_every_precision(name, dtype, need_weights):
-    layer, arrays = layer_of(name), batch(dtype=dtype)
-    graph, state = nnx.split(layer)
-    floating = lambda x: jnp.issubdtype(x.dtype, jnp.floating)  # noqa: E731
-    half = nnx.merge(graph, jax.tree.map(lambda x: x.astype(dtype) if floating(x) else x, state))
-    output = half(*arrays, [4, 2], need_weights=need_weights)
-    assert output.dtype == dtype
+@pytest.mark.parametrize("of_parameters", ["float32", "as the inputs"])
+def test_the_output_has_the_type_of_the_inputs_in_every_precision(name, dtype, of_parameters):
+    options = {"param_dtype": jnp.dtype(dtype)} if of_parameters == "as the inputs" else {}
+    try:
+        layer, arrays = layer_of(name, **options), batch(dtype=dtype)
+    except TypeError:  # a layer without parameters
+        assert not parameters(layer_of(name))
+        return
+    kinds = {x.dtype for x in jax.tree.leaves(nnx.state(layer, nnx.Param))}
+    assert kinds <= {jnp.dtype(options.get("param_dtype", "float32"))}
+    output, weights = layer(*arrays, [4, 2], need_weights=True)
+    assert output.dtype == layer(*arrays, [4, 2]).dtype == dtype
     exact = [np.asarray(x, np.float32) for x in arrays]
-    want, _ = by_loops(half, name, exact, [4, 2])
+    want, shown = by_loops(layer, name, exact, [4, 2])
     close(output, want, 4 * TOLERANCE[dtype])
+    close(weights, shown, 4 * TOLERANCE[dtype])
 
 
-@pytest.mark.parametrize("need_weights", [True, False])
-def test_weights_are_dropped_in_training_only(need_weights):
+@every_score
+def test_a_layer_computes_in_its_dtype_if_it_has_one(name):
+    layer, arrays = layer_of(name, dtype=jnp.bfloat16), batch()
+    output = layer(*arrays, [4, 2])
+    assert output.dtype == jnp.bfloat16
+    close(output, layer_of(name)(*arrays, [4, 2]), 4 * TOLERANCE["bfloat16"])
+
+
+def test_weights_are_dropped_in_training_only():
     layer = DotProductAttention(dropout=0.5, rngs=nnx.Rngs(0))
     ones = jnp.ones((64, 1, D)), jnp.ones((64, 2, D)), jnp.ones((64, 2, 1))
     layer.train()
-    output = np.asarray(layer(*ones, need_weights=need_weights)).ravel()
+    output, weights = layer(*ones, need_weights=True)
+    output = np.asarray(output).ravel()
     assert set(output.tolist()) == {0.0, 1.0, 2.0}  # none, one or both of two weights, doubled
-    assert (np.asarray(layer(*ones, need_weights=need_weights)).ravel() != output).any()
-    if need_weights:
-        close(layer.attention_weights, np.full((64, 1, 2), 0.5))
+    assert (np.asarray(layer(*ones)).ravel() != output).any()
+    close(weights, np.full((64, 1, 2), 0.5))
     layer.eval()
-    close(layer(*ones, need_weights=need_weights), np.ones((64, 1, 1)))
+    close(layer(*ones), np.ones((64, 1, 1)))
+
+
+@pytest.mark.parametrize("layer", [
+    DotProductAttention(0.5),
+    MultiHeadAttention(D, 1, dropout=0.5, value_size=V, rngs=nnx.Rngs(0)),
+], ids=["one head", "heads"])  # fmt: skip
+def test_a_call_may_decide_about_dropout_and_bring_its_own_keys(layer):
+    calm = layer(*batch(), deterministic=True)
+    close(layer(*batch(), deterministic=True), calm, 0)
+    first, again = (layer(*batch(), rngs=nnx.Rngs(1)) for _ in range(2))
+    close(first, again, 0)
+    assert (np.asarray(first) != np.asarray(layer(*batch(), rngs=nnx.Rngs(2)))).any()
 
 
 def test_a_layer_without_dropout_needs_no_keys():
@@ -127,13 +150,27 @@ def test_a_layer_without_dropout_needs_no_keys():
     assert layer(*batch(), [4, 2]).shape == (B, N, V)
 
 
-def test_weights_that_are_kept_have_no_gradient():
-    def loss(queries):
-        layer = DotProductAttention()
-        layer(queries, *batch()[1:])
-        return (layer.attention_weights**2).sum()
+@every_score
+def test_a_call_changes_nothing_in_the_layer(name):
+    layer = layer_of(name)
+    before = nnx.split(layer)
+    layer(*batch(), [4, 2], need_weights=True)
+    graph, state = nnx.split(layer)
+    assert graph == before[0]
+    for got, want in zip(jax.tree.leaves(state), jax.tree.leaves(before[1]), strict=True):
+        assert got is want
 
-    assert not jax.grad(loss)(batch()[0]).any()
+
+def test_weights_are_differentiated_like_any_output():
+    queries, keys, values = batch()
+
+    def loss(queries):
+        return (DotProductAttention()(queries, keys, values, need_weights=True)[1] ** 2).sum()
+
+    def by_hand(queries):
+        return (jax.nn.softmax(queries @ keys.mT / D**0.5) ** 2).sum()
+
+    close(jax.grad(loss)(queries), jax.grad(by_hand)(queries))
 
 
 def test_a_new_score_needs_no_more_than_its_features():

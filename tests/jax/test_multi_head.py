@@ -71,10 +71,10 @@ def test_it_agrees_with_a_loop_over_heads(options, lens, mask):
     if layer.W_q.bias is not None:
         layer.W_q.bias[...] = normal(8, seed=9)
     want, weights = by_loops(layer, *batch(), lens, mask)
-    close(layer(*batch(), lens, mask=mask), want)
-    close(layer.attention_weights, weights)
-    close(layer(*batch(), lens, mask=mask, need_weights=False), want)
-    assert layer.attention_weights is None
+    output, shown = layer(*batch(), lens, mask=mask, need_weights=True)
+    close(output, want)
+    close(shown, weights)
+    close(layer(*batch(), lens, mask=mask), output, 0)
 
 
 def test_any_score_of_the_book_fits_inside():
@@ -111,9 +111,9 @@ def test_a_causal_layer_does_not_see_the_future():
 @pytest.mark.parametrize("n", [1, N, M, 5])
 def test_the_queries_are_the_last_of_the_places(n):
     layer = layer_of(**SIZES)
-    layer(*batch(n=n), causal=True)
+    _, weights = layer(*batch(n=n), causal=True, need_weights=True)
     seen = np.arange(M) <= M - n + np.arange(n)[:, None]
-    assert (np.asarray(layer.attention_weights > 0) == seen).all()
+    assert (np.asarray(weights > 0) == seen).all()
 
 
 def test_causal_order_lengths_and_mask_are_joined_with_and():
@@ -131,15 +131,14 @@ def cache_of(layer, b=B, m=6):
 
 
 @pytest.mark.parametrize("parts", [[1] * 6, [4, 2], [2, 1, 3]])
-@pytest.mark.parametrize("need_weights", [True, False])
 @pytest.mark.parametrize("room", [6, 9])
-def test_with_a_cache_the_outputs_are_the_same(parts, need_weights, room):
+def test_with_a_cache_the_outputs_are_the_same(parts, room):
     layer, x = layer_of(num_kv_heads=2), normal(B, 6, 8)
-    lens, keep = np.array([6, 4]), {"causal": True, "need_weights": need_weights}
-    want, cache, seen = layer(x, x, x, lens, **keep), cache_of(layer, m=room), 0
+    lens = np.array([6, 4])
+    want, cache, seen = layer(x, x, x, lens, causal=True), cache_of(layer, m=room), 0
     for size in parts:
         part = x[:, seen : seen + size]
-        output = layer(part, part, part, lens, cache=cache, **keep)
+        output = layer(part, part, part, lens, causal=True, cache=cache)
         close(output, want[:, seen : seen + size])
         seen += size
         assert cache.length[...] == seen
@@ -152,10 +151,9 @@ def test_one_compiled_step_fits_every_length_of_the_cache():
     @nnx.jit
     def step(layer, cache, token):
         traced.append(None)
-        return layer(token, token, token, causal=True, cache=cache, need_weights=False)
+        return layer(token, token, token, causal=True, cache=cache)
 
     want, cache = layer(x, x, x, causal=True), cache_of(layer)
-    layer(x, x, x, need_weights=False)
     for i in range(6):
         close(step(layer, cache, x[:, i : i + 1])[:, 0], want[:, i])
     assert len(traced) == 1
@@ -165,9 +163,35 @@ def test_places_that_are_not_taken_are_not_seen_also_without_causal_order():
     layer, x = layer_of(), normal(B, 4, 8)
     cache = cache_of(layer)
     for part in (x[:, :2], x[:, 2:]):
-        output = layer(part, part, part, cache=cache)
+        output, weights = layer(part, part, part, cache=cache, need_weights=True)
     close(output, layer(x[:, 2:], x, x))
-    assert not np.asarray(layer.attention_weights)[..., 4:].any()
+    assert not np.asarray(weights)[..., 4:].any()
+
+
+RULES = {  # which keys j query i may see, of six
+    "strictly causal": np.tri(6, k=-1, dtype=bool),
+    "at random": np.random.default_rng(3).random((6, 6)) < 0.5,
+}
+
+
+@pytest.mark.parametrize("mask", RULES.values(), ids=RULES)
+@pytest.mark.parametrize("causal", [True, False])
+def test_a_key_that_is_masked_now_may_be_seen_later(mask, causal):
+    layer, x = layer_of(num_kv_heads=2), normal(B, 6, 8)
+    mask = mask & np.tri(6, dtype=bool)  # token by token, nothing later is there to be seen
+    want, cache = layer(x, x, x, mask=mask, causal=causal), cache_of(layer)
+    for i in range(6):
+        output = layer(*[x[:, i : i + 1]] * 3, mask=mask[i : i + 1], causal=causal, cache=cache)
+        close(output[:, 0], want[:, i])
+
+
+def test_a_key_outside_the_length_of_one_query_may_be_seen_by_a_later_one():
+    layer, x = layer_of(), normal(B, 4, 8)
+    lens = np.tile(np.arange(4), (B, 1))  # (b, n): strictly causal, as lengths
+    want, cache = layer(x, x, x, lens), cache_of(layer, m=4)
+    for i in range(4):
+        output = layer(*[x[:, i : i + 1]] * 3, lens[:, i : i + 1], cache=cache)
+        close(output[:, 0], want[:, i])
 
 
 def test_a_cache_keeps_nan_of_the_padding_out():
@@ -211,6 +235,19 @@ def test_a_cache_of_another_batch_or_layer_is_refused_and_left_alone(options, b,
     assert cache.length[...] == 0
 
 
+@pytest.mark.parametrize(("values", "message"), [
+    ((B, 4, 3, 5), "cache must have values of shape (b, heads, any, d) = (2, 4, any, 5), got"),
+    ((B, 4, 2, 2), "there must be one value for each key; got keys (2, 4, 3, 2), values (2, 4, 2"),
+    ((B, 1, 3, 2), "cache must have values of shape (b, heads, any, d) = (2, 1, any, 2), got"),
+])  # fmt: skip
+def test_values_that_do_not_fit_the_keys_are_refused_and_nothing_is_added(values, message):
+    cache = cache_of(layer_of())
+    with pytest.raises(ValueError, match=re.escape(message)):
+        cache.append(jnp.ones((B, 4, 3, 2)), jnp.ones(values))
+    assert cache.length[...] == 0
+    assert not np.asarray(cache.keys[...]).any()
+
+
 def test_a_call_that_fails_adds_nothing_to_the_cache():
     layer, x = layer_of(), normal(B, 2, 8)
     cache = cache_of(layer)
@@ -223,14 +260,13 @@ def test_a_call_that_fails_adds_nothing_to_the_cache():
 # ---- numbers of every kind
 
 
-@pytest.mark.parametrize("need_weights", [True, False])
-def test_nan_in_the_padding_reaches_neither_outputs_nor_gradients(need_weights):
+def test_nan_in_the_padding_reaches_neither_outputs_nor_gradients():
     layer = layer_of(bias=True, num_kv_heads=2, **SIZES)
 
     @nnx.jit
     def gradients(layer, *arrays):
         def loss(layer, *arrays):
-            return (layer(*arrays, [3, 0], need_weights=need_weights) ** 2).sum()
+            return (layer(*arrays, [3, 0]) ** 2).sum()
 
         return nnx.grad(loss, argnums=(0, 1, 2, 3))(layer, *arrays)
 
@@ -244,20 +280,37 @@ def test_nan_in_the_padding_reaches_neither_outputs_nor_gradients(need_weights):
 
 
 @pytest.mark.parametrize("dtype", SINGLE_OR_LESS)
-def test_the_data_type_stays(dtype):
-    layer = layer_of(num_kv_heads=2, **SIZES)
-    graph, state, rest = nnx.split(layer, nnx.Param, ...)
-    half = nnx.merge(graph, jax.tree.map(lambda p: p.astype(dtype), state), rest)
-    arrays = batch(dtype=dtype)
-    output = half(*arrays, [4, 2])
-    assert output.dtype == dtype
-    want, _ = by_loops(half, *(x.astype("float32") for x in arrays), [4, 2])
+@pytest.mark.parametrize("of_parameters", ["float32", "as the inputs"])
+def test_the_output_has_the_type_of_the_inputs(dtype, of_parameters):
+    kind = jnp.dtype(dtype if of_parameters == "as the inputs" else of_parameters)
+    layer, arrays = layer_of(num_kv_heads=2, param_dtype=kind, **SIZES), batch(dtype=dtype)
+    output, weights = layer(*arrays, [4, 2], need_weights=True)
+    assert output.dtype == weights.dtype == layer(*arrays, [4, 2]).dtype == dtype
+    want, _ = by_loops(layer, *(x.astype("float32") for x in arrays), [4, 2])
     close(output, want, 4 * TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("of_cache", ["float32", "bfloat16"])
+def test_a_cache_of_any_type_keeps_the_type_of_the_inputs(of_cache):
+    layer, x = layer_of(), normal(B, 4, 8, dtype="bfloat16")
+    want, cache = layer(x, x, x, causal=True), KeyValueCache(B, 4, 4, 2, jnp.dtype(of_cache))
+    for i in range(4):
+        output = layer(*[x[:, i : i + 1]] * 3, causal=True, cache=cache)
+        assert output.dtype == jnp.bfloat16
+        close(output[:, 0], want[:, i], 4 * TOLERANCE["bfloat16"])
+    assert cache.keys.dtype == of_cache
+
+
+def test_a_layer_computes_in_its_dtype_if_it_has_one():
+    output = layer_of(dtype=jnp.bfloat16, **SIZES)(*batch(), [4, 2])
+    assert output.dtype == jnp.bfloat16
+    close(output, layer_of(**SIZES)(*batch(), [4, 2]), 4 * TOLERANCE["bfloat16"])
 
 
 def test_weights_are_dropped_in_training_only():
     layer = layer_of(dropout=0.5, **SIZES)
     close(layer(*batch()), layer(*batch()), 0)
     layer.train()
-    assert (np.asarray(layer(*batch())) != np.asarray(layer(*batch()))).any()
-    close(layer.attention_weights.sum(-1), np.ones((B, 4, N)))
+    output, weights = layer(*batch(), need_weights=True)
+    assert (np.asarray(layer(*batch())) != np.asarray(output)).any()
+    close(weights.sum(-1), np.ones((B, 4, N)))
