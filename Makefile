@@ -18,7 +18,7 @@ AT_ONCE  = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 # These tests measure time, build the site again or start JupyterLab: nothing runs beside them.
 ALONE    = $(addprefix site_tests/test_,budgets.py explorers_in_jupyterlab.py lab.py printing.py)
 # What imports a framework is tested with it; all else is tested once, with the first one.
-TESTED_pytorch = tests --ignore tests/jax --ignore tests/test_site.py
+TESTED_pytorch = tests --ignore tests/jax --ignore tests/both --ignore tests/test_site.py
 TESTED = $(or $(TESTED_$(FRAMEWORK)),tests/$(FRAMEWORK) tests/test_exercises.py tests/test_book.py)
 # With other versions, outputs differ a little and packages warn of each other: errors count.
 ERRORS_ONLY = notebooks/$(FRAMEWORK) $(TESTED) --nbval-lax $(NBVAL) $(AT_ONCE) -W default
@@ -44,6 +44,9 @@ test: setup   ## check everything but the site, which test-site does; with DEVIC
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
 	OMP_NUM_THREADS=1 $(PYTEST) notebooks/$(FRAMEWORK) $(TESTED) --nbval $(NBVAL) $(AT_ONCE)
+
+test-both: $(VENV)/ready-pytorch $(VENV)/ready-jax  ## that the modules of both frameworks give the same numbers
+	OMP_NUM_THREADS=1 JAX_PLATFORMS=cpu $(PYTEST) tests/both
 
 test-cpus: setup  ## run the notebooks as other CPUs compute them; CPUS="plainest", one of tests/cpus.py
 	@PYTEST_ADDOPTS="$(NBVAL) $(AT_ONCE)" $(RUN) tests.cpus $(CPUS)
@@ -105,4 +108,4 @@ clean:        ## remove what make set up; your copies of the notebooks stay
 	rm -rf .venv .venv-oldest .venv-newest _build
 
 .SECONDARY:  # keep the marks of what is set up
-.PHONY: help lab fresh test test-cpus notebooks worksheets site site-open test-site pdf setup benchmark mutants test-oldest test-newest clean
+.PHONY: help lab fresh test test-both test-cpus notebooks worksheets site site-open test-site pdf setup benchmark mutants test-oldest test-newest clean

@@ -2,12 +2,14 @@
 """Attention Scoring Functions in JAX: the functions that the chapters derive."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from numbers import Integral
 
 import jax
 import numpy as np
 from flax import nnx
+from flax.nnx.nn import dtypes
 from jax import Array
 from jax import numpy as jnp
 
@@ -26,7 +28,7 @@ __all__ = ["use_svg_display", "environment_report", "try_gpu", "check_shape", "s
 
 # From book/00_start_here.md, Meet three helpers
 def try_gpu(i: int = 0) -> jax.Device:
-    """Return GPU number i where there is one, else the CPU.
+    """Return GPU or TPU number i where there is one, else the CPU.
 
     The environment variable D2L_DEVICE, such as "cpu" or "cuda:1",
     overrides both.
@@ -34,8 +36,8 @@ def try_gpu(i: int = 0) -> jax.Device:
     platform, _, number = os.environ.get("D2L_DEVICE", "").partition(":")
     if platform:
         return jax.devices(platform)[int(number or 0)]
-    gpus = [d for d in jax.devices() if d.platform == "gpu"]
-    return gpus[i] if i < len(gpus) else jax.devices("cpu")[0]
+    found = [d for d in jax.devices() if d.platform != "cpu"]
+    return found[i] if i < len(found) else jax.devices("cpu")[0]
 
 
 # From book/01_queries_keys_values.md, Blend the entries
@@ -83,9 +85,11 @@ def pairwise_distances(queries: Array, keys: Array) -> Array:
     if not q.ndim == k.ndim == 2 or q.shape[-1] != k.shape[-1]:
         got = f"{tuple(queries.shape)} and {tuple(keys.shape)}"
         raise ValueError(f"queries and keys must be (n, d) and (m, d), got {got}")
+    if not jnp.issubdtype(q.dtype, jnp.floating):
+        q = q.astype(int)  # in the eight bits of uint8, 1 - 3 is 254
     gaps = q[:, None] - k  # (n, 1, d) - (m, d) -> (n, m, d)
     squares = jnp.square(gaps * 1.0).sum(-1)  # (n, m); integers get roots
-    apart = squares > 0
+    apart = squares != 0  # not > 0: that would make NaN a distance of 0
     return jnp.sqrt(jnp.where(apart, squares, 1)) * apart
 
 
@@ -307,9 +311,8 @@ def fused_attention(
     q, k, v = (x.swapaxes(1, 2) for x in (q, k, v))  # (b, n, heads, size)
     how = {"scale": scale, "implementation": implementation}
     out = jax.nn.dot_product_attention(q, k, v, mask=keep, **how)
-    out = out.swapaxes(1, 2)[..., : values.shape[-1]]
-    if keep is not None:
-        out = jnp.where(keep.any(-1, keepdims=True), out, 0)
+    some = True if keep is None else keep.any(-1, keepdims=True)
+    out = jnp.where(some, out.swapaxes(1, 2)[..., : values.shape[-1]], 0)
     return out[:, 0] if one_head else out
 
 
@@ -319,15 +322,14 @@ class Attention(nnx.Module):
 
     Args:
         dropout: probability of dropping an attention weight in training.
-        dtype: type to compute in. None: that of the inputs.
+        dtype: type to compute in. None: that of the inputs, the widest.
         rngs: where dropout draws; needed in training with dropout only.
     """
 
     def __init__(
         self, dropout: float = 0.0, *, dtype: jnp.dtype | None = None, rngs: nnx.Rngs | None = None
     ) -> None:
-        self.dropout = nnx.Dropout(dropout, rngs=rngs)
-        self.dtype = dtype
+        self.dropout, self.dtype = nnx.Dropout(dropout, rngs=rngs), dtype
 
     def features(self, queries: Array, keys: Array) -> tuple[Array, Array]:
         """Return features of queries and keys: their products are scores."""
@@ -360,9 +362,8 @@ class Attention(nnx.Module):
         `dtype`, also where scores are wider.
         """
         check_sizes(queries, keys, values)
-        if self.dtype is not None:
-            inputs = queries, keys, values
-            queries, keys, values = (x.astype(self.dtype) for x in inputs)
+        arrays = queries, keys, values
+        queries, keys, values = dtypes.promote_dtype(arrays, dtype=self.dtype)
         shape = (*queries.shape[:-1], keys.shape[-2])  # (b, n, m)
         keep = attention_mask(shape, valid_lens, mask)
         keys, values = zero_padding(keep, keys, values)
@@ -623,13 +624,15 @@ def fold_block(
     return fold_in(*state, a.astype(wide), v), None
 
 
-@partial(jax.jit, static_argnames="block")
+@jax.jit(static_argnames="block")
 def blockwise_attention(
     queries: Array, keys: Array, values: Array, keep: Array | None = None, block: int = 128
 ) -> Array:
     """Return scaled dot-product attention, computed over blocks of keys.
 
-    Fully masked rows are 0. Only the weights of one block are held.
+    Fully masked rows are 0. Only the weights of one block are held, and the
+    backward pass computes them anew. Sharded by examples, heads or queries,
+    every device works alone; sharded by keys, each gathers all of them.
 
     Args:
         queries, keys, values, keep: as for fused_attention; (b, n, v) out.
@@ -644,8 +647,8 @@ def blockwise_attention(
     keep = jnp.broadcast_to(keep, (*keep.shape[:-1], m))
     wide = jnp.promote_types(q.dtype, jnp.float32)
     s, o = (jnp.zeros((*q.shape[:-1], k), wide) for k in (1, values.shape[-1]))
-    step = partial(fold_block, q, keys, values, keep, min(block, m))
-    starts = jnp.arange(0, m, block)
+    size, starts = min(block, m), jnp.arange(0, m, block)
+    step = jax.checkpoint(partial(fold_block, q, keys, values, keep, size))
     (_, s, o), _ = jax.lax.scan(step, (s - jnp.inf, s, o), starts)
     return (o / jnp.where(s == 0, 1, s)).astype(q.dtype)
 
@@ -907,6 +910,20 @@ def causal_mask(n: int, m: int, first: int | Array) -> Array:
     return jnp.arange(m) <= queries  # (m,), (n, 1) -> (n, m)
 
 
+def check_new(held: tuple, keys: Array, values: Array) -> None:
+    """Raise ValueError unless new keys and values fit a cache's shape."""
+    for name, new in (("keys", keys.shape), ("values", values.shape)):
+        if held[:2] != new[:2] or held[3] != new[3]:
+            raise ValueError(
+                f"cache must have {name} of shape (b, heads, any, d) = "
+                f"({new[0]}, {new[1]}, any, {new[3]}), got {held}: "
+                f"make a new one for each batch and each layer"
+            )
+    if keys.shape != values.shape:
+        got = f"got keys {keys.shape}, values {values.shape}"
+        raise ValueError(f"there must be one value for each key; {got}")
+
+
 class KeyValueCache(nnx.Module):
     """The projected keys and values of all tokens that one layer has read.
 
@@ -943,17 +960,7 @@ class KeyValueCache(nnx.Module):
         another batch size, number of heads or dimension, not one value for
         each key, or too little room.
         """
-        held = self.keys.shape
-        for name, new in (("keys", keys.shape), ("values", values.shape)):
-            if held[:2] != new[:2] or held[3] != new[3]:
-                raise ValueError(
-                    f"cache must have {name} of shape (b, heads, any, d) = "
-                    f"({new[0]}, {new[1]}, any, {new[3]}), got {held}: "
-                    f"make a new one for each batch and each layer"
-                )
-        if keys.shape != values.shape:
-            got = f"got keys {keys.shape}, values {values.shape}"
-            raise ValueError(f"there must be one value for each key; {got}")
+        check_new(self.keys.shape, keys, values)
         self.check_room(keys.shape[2])
         first = self.length[...]
         for held, x in ((self.keys, keys), (self.values, values)):
@@ -997,9 +1004,7 @@ class HeadProjections(nnx.Module):
         self.W_v = projection(value_size or num_hiddens, kv_hiddens)
         self.W_o = projection(num_hiddens, num_hiddens)
 
-    def project(
-        self, queries: Array, keys: Array, values: Array, cache=None
-    ) -> tuple[Array, Array, Array]:
+    def project(self, queries, keys, values, cache=None) -> tuple:
         """Return q (b, H, n, d), and k and v (b, H, m, d) with the cache."""
         q = split_heads(self.W_q(queries), self.num_heads)
         k = split_heads(self.W_k(keys), self.num_kv_heads)
@@ -1009,6 +1014,17 @@ class HeadProjections(nnx.Module):
         if (shared := self.num_heads // self.num_kv_heads) > 1:
             k, v = (jnp.repeat(x, shared, axis=1) for x in (k, v))
         return q, k, v
+
+
+def lasting_mask(shape: tuple, valid_lens, first, new) -> Array | None:
+    """Return the mask (b, 1, new) of new keys by the length of a sequence.
+
+    A mask, or a length for each query, binds no later query: None.
+    """
+    if np.ndim(valid_lens) != 1:
+        return None
+    inside = attention_mask(shape, valid_lens)  # (b, 1, m)
+    return jax.lax.dynamic_slice_in_dim(inside, first, new, axis=-1)
 
 
 class MultiHeadAttention(HeadProjections):
@@ -1062,52 +1078,52 @@ class MultiHeadAttention(HeadProjections):
             places, past = cache.keys.shape[-2], cache.length[...]
         shape = (b, n, places)
         keep = attention_mask(shape, valid_lens, mask)
-        if cache is not None and not causal:
-            taken = jnp.arange(places)[None, None] < past + new
-            keep = taken if keep is None else keep & taken
-        if causal:
-            order = causal_mask(n, places, past + new - n)
+        if causal or cache is not None:
+            rows = n if causal else 1  # one row for all: what is there
+            order = causal_mask(rows, places, past + new - rows)
             keep = order[None] if keep is None else keep & order
         seen = keep
-        if cache is not None:  # a later query may see what these do not
-            whole = valid_lens if np.ndim(valid_lens) == 1 else None
-            seen = attention_mask(shape, whole)  # by length of a sequence
-            if seen is not None:
-                seen = jax.lax.dynamic_slice_in_dim(seen, past, new, axis=-1)
+        if cache is not None:
+            seen = lasting_mask(shape, valid_lens, past, new)
         keys, values = zero_padding(seen, keys, values)
         q, k, v = self.project(queries, keys, values, cache)
-        out = self.attention(
-            q,
-            k,
-            v,
-            mask=None if keep is None else keep[:, None],  # (b, 1, n, m)
-            need_weights=need_weights,
-            deterministic=deterministic,
-            rngs=rngs,
-        )
+        mask = None if keep is None else keep[:, None]  # (b, 1, n, m)
+        how = {"mask": mask, "deterministic": deterministic, "rngs": rngs}
+        out = self.attention(q, k, v, need_weights=need_weights, **how)
         out, weights = out if need_weights else (out, None)
         out = self.W_o(out.swapaxes(1, 2).reshape(b, n, -1))  # (b, n, D)
         return (out, weights) if need_weights else out
 
 
 # From book/14_from_lesson_to_library.md, Cut off the padding
-def attention_without_padding(queries: Array, keys: Array, values: Array, lens: list[int]) -> Array:
+def check_lengths(lens: Sequence[int], b: int, m: int) -> None:
+    """Raise TypeError or ValueError unless lens are b integers in 0..m."""
+    integers = isinstance(lens, Sequence) and all(
+        isinstance(n, Integral) and not isinstance(n, bool) for n in lens
+    )
+    if not integers:
+        got = f"{lens!r:.60}"  # the beginning is enough
+        raise TypeError(f"lens must be a sequence of integers, got {got}")
+    if len(lens) != b or not all(0 <= length <= m for length in lens):
+        raise ValueError(f"lens must be {b} lengths in 0..{m}, got {lens}")
+
+
+def attention_without_padding(
+    queries: Array, keys: Array, values: Array, lens: Sequence[int]
+) -> Array:
     """Run fused_attention on each example alone, with its padding cut off.
 
     Args:
         queries, keys, values: as for fused_attention.
-        lens: b lengths in 0..m, a Python list: shapes follow from them.
+        lens: b lengths in 0..m, a sequence of integers: shapes follow from
+            them. A tuple can be a static argument of jax.jit.
 
     Raises:
-        TypeError, ValueError: shapes do not match, or lens is not a list of
-            b lengths in 0..m.
+        TypeError, ValueError: shapes do not match, or lens is not a sequence
+            of b integers in 0..m.
     """
     check_sizes(queries, keys, values)
-    b, m = keys.shape[0], keys.shape[-2]
-    if not isinstance(lens, list):
-        raise TypeError(f"lens must be a list of integers, got {type(lens)}")
-    if len(lens) != b or not all(0 <= length <= m for length in lens):
-        raise ValueError(f"lens must be {b} lengths in 0..{m}, got {lens}")
+    check_lengths(lens, keys.shape[0], keys.shape[-2])
     outputs = [fused_attention(queries[:0], keys[:0], values[:0])]  # if b = 0
     for i, length in enumerate(lens):
         k, v = (x[i : i + 1, ..., :length, :] for x in (keys, values))

@@ -2,7 +2,8 @@
 """Attention Scoring Functions in PyTorch: the functions that the chapters derive."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from numbers import Integral
 
 import torch
 from torch import Tensor, nn
@@ -79,6 +80,8 @@ def pairwise_distances(queries: Tensor, keys: Tensor) -> Tensor:
     if not q.dim() == k.dim() == 2 or q.shape[-1] != k.shape[-1]:
         got = f"{tuple(queries.shape)} and {tuple(keys.shape)}"
         raise ValueError(f"queries and keys must be (n, d) and (m, d), got {got}")
+    if not q.is_floating_point():
+        q = q.long()  # in the eight bits of uint8, 1 - 3 is 254
     gaps = q[:, None] - k  # (n, 1, d) - (m, d) -> (n, m, d)
     if not gaps.is_floating_point():  # a distance of integers is a root
         gaps = gaps.float()
@@ -342,13 +345,11 @@ class Attention(nn.Module):
             self.attention_weights = None
             p = self.dropout.p if self.training else 0.0
             q, k = self.features(queries, keys)
-            v = values.to(q.dtype)
-            out = fused_attention(q, k, v, keep, p, scale=1.0)
-            return out.to(values.dtype)
+            v, kind = values.to(q.dtype), values.dtype
+            return fused_attention(q, k, v, keep, p, scale=1.0).to(kind)
         weights = masked_softmax(self.score(queries, keys), mask=keep)
         self.attention_weights = weights.detach() if need_weights else None
-        weights = self.dropout(weights).to(values.dtype)
-        return weights @ values  # (b, n, m) x (b, m, v)
+        return self.dropout(weights).to(values.dtype) @ values  # (b, n, v)
 
     def __getstate__(self) -> dict:
         return self.__dict__ | {"attention_weights": None}
@@ -964,25 +965,34 @@ class MultiHeadAttention(HeadProjections):
 
 
 # From book/14_from_lesson_to_library.md, Cut off the padding
+def check_lengths(lens: Sequence[int], b: int, m: int) -> None:
+    """Raise TypeError or ValueError unless lens are b integers in 0..m."""
+    integers = isinstance(lens, Sequence) and all(
+        isinstance(n, Integral) and not isinstance(n, bool) for n in lens
+    )
+    if not integers:
+        got = f"{lens!r:.60}"  # the beginning is enough
+        raise TypeError(f"lens must be a sequence of integers, got {got}")
+    if len(lens) != b or not all(0 <= length <= m for length in lens):
+        raise ValueError(f"lens must be {b} lengths in 0..{m}, got {lens}")
+
+
 def attention_without_padding(
-    queries: Tensor, keys: Tensor, values: Tensor, lens: list[int], dropout: float = 0.0
+    queries: Tensor, keys: Tensor, values: Tensor, lens: Sequence[int], dropout: float = 0.0
 ) -> Tensor:
     """Run fused_attention on each example alone, with its padding cut off.
 
     Args:
         queries, keys, values, dropout: as for fused_attention.
-        lens: b lengths in 0..m, a Python list: no tensor is read.
+        lens: b lengths in 0..m, a list, tuple or other sequence of integers:
+            no tensor is read.
 
     Raises:
-        TypeError, ValueError: shapes do not match, or lens is not a list of
-            b lengths in 0..m.
+        TypeError, ValueError: shapes do not match, or lens is not a sequence
+            of b integers in 0..m.
     """
     check_sizes(queries, keys, values)
-    b, m = keys.shape[0], keys.shape[-2]
-    if not isinstance(lens, list):
-        raise TypeError(f"lens must be a list of integers, got {type(lens)}")
-    if len(lens) != b or not all(0 <= length <= m for length in lens):
-        raise ValueError(f"lens must be {b} lengths in 0..{m}, got {lens}")
+    check_lengths(lens, keys.shape[0], keys.shape[-2])
     outputs = [fused_attention(queries[:0], keys[:0], values[:0])]  # if b = 0
     for i, length in enumerate(lens):
         k, v = (t[i : i + 1, ..., :length, :] for t in (keys, values))

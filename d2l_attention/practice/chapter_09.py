@@ -349,5 +349,5 @@ def one_matrix():
 
 @shortest.mistake(when=one_of(32, 33, 64, 65))
 def one_input():
-    """You compare with one or two of the four tensors of n d entries."""
+    """You compare with one or two of the four. Queries, keys, values and output have n d each."""
     return 65

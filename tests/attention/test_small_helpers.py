@@ -1,7 +1,9 @@
 """The small helpers of the module."""
 
+from collections import deque
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
 from cases import normal
@@ -65,16 +67,43 @@ def test_attention_without_padding_equals_attention_with_a_mask(heads):
     torch.testing.assert_close(attention_without_padding(*tensors, lens), want)
 
 
+SEQUENCES = [(5, 4, 3), range(5, 2, -1), deque([5, 4, 3]), [np.int64(5), 4, 3]]
+
+
+@pytest.mark.parametrize("lens", SEQUENCES, ids=repr)
+def test_lengths_to_cut_at_are_any_sequence_of_integers(lens):
+    tensors = [normal(3, size, 4, seed=size) for size in (6, 5, 5)]
+    want = fused_attention(*tensors, torch.arange(5) < torch.tensor([[[5]], [[4]], [[3]]]))
+    torch.testing.assert_close(attention_without_padding(*tensors, lens), want)
+
+
+NO_INTEGERS = [
+    torch.tensor([1, 2]), np.array([1, 2]), [torch.tensor(1), 2], (1.0, 2), [True, 2], "12", 3, None
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lens", NO_INTEGERS, ids=repr)
+def test_lengths_to_cut_at_that_are_no_integers_are_named_in_one_line(lens):
+    with pytest.raises(TypeError, match="lens must be a sequence of integers, got ") as caught:
+        attention_without_padding(*[normal(2, 3, 4)] * 3, lens)
+    assert repr(lens) in str(caught.value)
+
+
+def test_a_long_wrong_sequence_is_quoted_in_part():
+    with pytest.raises(TypeError) as caught:
+        attention_without_padding(*[normal(2, 3, 4)] * 3, [1.0] * 1000)
+    assert len(str(caught.value)) < 120
+
+
 @pytest.mark.parametrize(
     ("lens", "error", "message"),
     [
-        (torch.tensor([1, 2]), TypeError, "lens must be a list of integers, got .*Tensor"),
         ([1], ValueError, "lens must be 2 lengths in 0..3, got"),
         ([1, 4], ValueError, "lens must be 2 lengths in 0..3, got"),
         ([-1, 3], ValueError, "lens must be 2 lengths in 0..3, got"),
     ],
 )
-def test_lengths_to_cut_at_are_a_list_of_the_right_ones(lens, error, message):
+def test_lengths_to_cut_at_are_as_many_as_examples_and_fit_the_keys(lens, error, message):
     with pytest.raises(error, match=message):
         attention_without_padding(*[normal(2, 3, 4)] * 3, lens)
 

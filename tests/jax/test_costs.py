@@ -1,5 +1,6 @@
 """Attention in blocks, attention without padding, what a function holds, and small helpers."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import jax
@@ -43,6 +44,35 @@ def test_blocks_give_the_same_gradients_without_a_trace_of_padding():
     got = loss(lambda *arrays: blockwise_attention(*arrays, keep, 3))(queries, keys, values)
     for a, b in zip(got, want, strict=True):
         close(a, b)
+
+
+@pytest.mark.parametrize("dtype", SINGLE_OR_LESS)
+@pytest.mark.parametrize("lens", [[4, 2], [0, 2], [[0, 2, 3], [4, 0, 1]]])
+def test_gradients_of_blocks_equal_those_of_plain_attention(lens, dtype):
+    keep = attention_mask((B, N, M), lens)
+
+    def plain(queries, keys, values):
+        scores = jnp.where(keep, queries @ keys.mT / queries.shape[-1] ** 0.5, -1e9)
+        return jnp.where(keep, jax.nn.softmax(scores, axis=-1), 0) @ values
+
+    def gradients(attend, arrays):
+        return jax.grad(lambda *arrays: (attend(*arrays) ** 2).sum(), (0, 1, 2))(*arrays)
+
+    arrays = batch(dtype=dtype)
+    got = gradients(lambda *arrays: blockwise_attention(*arrays, keep, 3), arrays)
+    want = gradients(plain, [x.astype("float32") for x in arrays])
+    for grad, wanted in zip(got, want, strict=True):
+        assert grad.dtype == dtype
+        close(grad, wanted, 4 * TOLERANCE[dtype])
+
+
+def test_gradients_of_blocks_hold_less_than_all_weights():
+    arrays, weights = [jnp.ones((1, 1024, 8))] * 3, 1024 * 1024 * 4
+
+    def loss(*arrays):
+        return blockwise_attention(*arrays, block=64).sum()
+
+    assert temporary_bytes(jax.grad(loss, argnums=(0, 1, 2)), *arrays) < weights
 
 
 @pytest.mark.parametrize("dtype", SINGLE_OR_LESS)
@@ -90,6 +120,26 @@ def test_attention_without_padding_equals_attention_with_a_mask(heads):
     want = fused_attention(*arrays, np.broadcast_to(keep, (3, *heads, N, M)))
     close(attention_without_padding(*arrays, lens), want)
     assert attention_without_padding(*batch(b=0), []).shape == (0, N, 2)
+
+
+@pytest.mark.parametrize("lens", [(3, 2, 1), range(3, 0, -1), [np.int64(3), 2, 1]], ids=repr)
+def test_lengths_to_cut_at_are_any_sequence_of_integers(lens):
+    arrays, keep = batch(b=3), np.arange(M) < np.reshape([3, 2, 1], (3, 1, 1))
+    want = fused_attention(*arrays, np.broadcast_to(keep, (3, N, M)))
+    close(attention_without_padding(*arrays, lens), want)
+
+
+def test_lengths_to_cut_at_are_static_in_a_compiled_program_as_a_tuple():
+    arrays, traces = batch(b=3), []
+
+    @partial(jax.jit, static_argnames="lens")
+    def cut(*arrays, lens):
+        traces.append(lens)
+        return attention_without_padding(*arrays, lens)
+
+    for lens in ((4, 2, 0), (4, 2, 1), (4, 2, 0)):
+        close(cut(*arrays, lens=lens), attention_without_padding(*arrays, list(lens)))
+    assert traces == [(4, 2, 0), (4, 2, 1)]
 
 
 def test_a_device_can_be_forced(monkeypatch):

@@ -39,27 +39,45 @@ def test_masked_softmax_is_equal(lens):
 def test_dot_product_attention_is_equal(lens):
     own = ours.DotProductAttention()
     output, weights = d2l.DotProductAttention(0.5).apply({}, *arrays(), lens)
-    got, shown = own(*arrays(), lens, need_weights=True)
-    close(got, output)
-    close(shown, weights)
+    for found, want in zip(own(*arrays(), lens, need_weights=True), (output, weights), strict=True):
+        close(found, want)
+    close(own(*arrays(), lens), output)
 
 
 @every_length
 def test_additive_attention_with_the_same_parameters_is_equal(lens):
     theirs, own = both_additive()
     output, weights = theirs(*arrays(d=5), lens)
-    got, shown = own(*arrays(d=5), lens, need_weights=True)
-    close(got, output)
-    close(shown, weights)
+    for found, want in zip(
+        own(*arrays(d=5), lens, need_weights=True), (output, weights), strict=True
+    ):
+        close(found, want)
+    close(own(*arrays(d=5), lens), output)
 
 
-def test_an_empty_sequence_averages_its_padding_in_d2l():
-    X, lens = jnp.zeros((1, 1, 2)), jnp.array([0])
+def test_gradients_flow_through_the_weights_as_in_d2l():
+    queries, keys, values = arrays()
+
+    def theirs(keys):
+        weights = d2l.DotProductAttention(0.5).apply({}, queries, keys, values, LENS["(b,)"])[1]
+        return (weights**2).sum()
+
+    def own(keys):
+        layer = ours.DotProductAttention()
+        return (layer(queries, keys, values, LENS["(b,)"], need_weights=True)[1] ** 2).sum()
+
+    close(jax.grad(own)(keys), jax.grad(theirs)(keys))
+    assert np.abs(jax.grad(own)(keys)).max() > 0.01
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])  # both hold the constant
+def test_an_empty_sequence_averages_its_padding_in_d2l(dtype):
+    X, lens = jnp.zeros((1, 1, 2), dtype), jnp.array([0])
     assert d2l.masked_softmax(X, lens).tolist() == [[[0.5, 0.5]]]
     assert ours.masked_softmax(X, lens).tolist() == [[[0.0, 0.0]]]
 
 
-def test_an_empty_sequence_has_no_weights_in_half_precision_in_d2l():
+def test_an_empty_sequence_has_no_weights_in_float16_in_d2l():
     X, lens = jnp.zeros((1, 1, 2), jnp.float16), jnp.array([0])
     assert np.isnan(d2l.masked_softmax(X, lens)).all()
     assert ours.masked_softmax(X, lens).tolist() == [[[0.0, 0.0]]]

@@ -157,13 +157,19 @@ def test_linear_attention_needs_a_query_for_each_key_in_causal_order():
 @pytest.mark.parametrize(
     ("lens", "error", "message"),
     [
-        (np.array([1, 2]), TypeError, "lens must be a list of integers, got <class 'numpy"),
+        (np.array([1, 2]), TypeError, "lens must be a sequence of integers, got array([1, 2])"),
+        (jnp.array([1, 2]), TypeError, "lens must be a sequence of integers, got Array([1, 2]"),
+        ([jnp.array(1), 2], TypeError, "lens must be a sequence of integers, got [Array(1"),
+        ((1.0, 2), TypeError, "lens must be a sequence of integers, got (1.0, 2)"),
+        ([True, 2], TypeError, "lens must be a sequence of integers, got [True, 2]"),
+        ("12", TypeError, "lens must be a sequence of integers, got '12'"),
+        (3, TypeError, "lens must be a sequence of integers, got 3"),
         ([1], ValueError, "lens must be 2 lengths in 0..4, got [1]"),
         ([1, 5], ValueError, "lens must be 2 lengths in 0..4, got [1, 5]"),
         ([-1, 3], ValueError, "lens must be 2 lengths in 0..4, got [-1, 3]"),
     ],
 )
-def test_lengths_to_cut_at_are_a_list_of_the_right_ones(lens, error, message):
+def test_lengths_to_cut_at_are_as_many_integers_as_examples_and_fit_the_keys(lens, error, message):
     refuses(attention_without_padding, error, message, *batch(), lens)
 
 
