@@ -115,8 +115,8 @@ def key_first(queries, keys):
     )
 )
 def one_axis_for_each(queries, keys):
-    """The pairs are right, but in a tensor with three axes, (n, m, d_q + d_k). The task asks for a
-    list of n * m rows."""
+    """The pairs are right, but with three axes, (n, m, d_q + d_k). The task asks for a list of
+    n * m rows."""
     return all_pairs(queries, keys).reshape(len(queries), len(keys), -1)
 
 

@@ -152,3 +152,28 @@ def test_a_zero_vector_has_cosine_0_with_every_vector():
     cosines = torch.cosine_similarity(queries[0, 1], keys[0], dim=-1)
     assert cosines[1] == 0
     torch.testing.assert_close(weights[1], torch.softmax(cosines / 0.5, -1))
+
+
+in_half_precision = pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+
+
+@in_half_precision
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.parametrize("lens", [None, [2], [1]])
+def test_distances_of_long_vectors_do_not_overflow_in_half_precision(dtype, need_weights, lens):
+    keys = torch.tensor([[[300.0, 0], [301, 0]]], dtype=dtype)  # in bfloat16, 301 rounds to 300
+    query, values = torch.zeros(1, 1, 2, dtype=dtype), torch.eye(2, dtype=dtype)[None]
+    output = DistanceAttention()(query, keys, values, lens, need_weights=need_weights)
+    want = [0.5, 0.5] if dtype == torch.bfloat16 and lens != [1] else [1.0, 0.0]
+    assert output.dtype == dtype
+    assert output[0, 0].tolist() == want
+
+
+@in_half_precision
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_distances_in_half_precision_are_not_lost_between_large_products(dtype, need_weights):
+    query, keys = (torch.tensor([x], dtype=dtype) for x in ([[64.0]], [[64.0], [64.5]]))
+    values = torch.eye(2, dtype=dtype)[None]
+    output = DistanceAttention()(query, keys, values, need_weights=need_weights)
+    want = torch.softmax(torch.tensor([0, -0.125]), -1)
+    torch.testing.assert_close(output[0, 0].float(), want, atol=torch.finfo(dtype).eps, rtol=0)

@@ -32,6 +32,7 @@ from d2l_attention.jax import (
     Attention,
     BilinearAttention,
     CosineAttention,
+    DistanceAttention,
     DotProductAttention,
     MultiHeadAttention,
     additive_scores,
@@ -292,3 +293,29 @@ def test_the_fused_function_equals_that_of_jax_without_a_mask():
         want = jax.nn.dot_product_attention(q, k, v, scale=scale).swapaxes(1, 2)
         close(fused_attention(queries, keys, values, scale=scale), want)
     close(DotProductAttention()(queries, keys, values), fused_attention(queries, keys, values))
+
+
+# ---- distances in half precision
+
+in_half_precision = pytest.mark.parametrize("dtype", [jnp.float16, jnp.bfloat16])
+
+
+@in_half_precision
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.parametrize("lens", [None, [2], [1]])
+def test_distances_of_long_vectors_do_not_overflow_in_half_precision(dtype, need_weights, lens):
+    keys = jnp.array([[[300.0, 0], [301, 0]]], dtype)  # in bfloat16, 301 rounds to 300
+    query, values = jnp.zeros((1, 1, 2), dtype), jnp.eye(2, dtype=dtype)[None]
+    result = DistanceAttention()(query, keys, values, lens, need_weights=need_weights)
+    output = result[0] if need_weights else result
+    assert output.dtype == dtype
+    want = [0.5, 0.5] if dtype == jnp.bfloat16 and lens != [1] else [1.0, 0.0]
+    assert output[0, 0].tolist() == want
+
+
+@in_half_precision
+def test_distances_in_half_precision_are_not_lost_between_large_products(dtype):
+    query, keys = (jnp.array([x], dtype) for x in ([[64.0]], [[64.0], [64.5]]))
+    output = DistanceAttention()(query, keys, jnp.eye(2, dtype=dtype)[None])
+    want = jax.nn.softmax(jnp.array([0, -0.125]))
+    close(output[0, 0].astype(jnp.float32), want, jnp.finfo(dtype).eps)

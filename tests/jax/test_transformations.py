@@ -285,3 +285,30 @@ def test_multi_head_attention_is_mapped_and_compiled_like_its_loop():
     many = [jnp.stack([x, x + 1, x * 2]) for x in batch()]
     loop = [layer(*(x[i] for x in many), LENS[i]) for i in range(3)]
     close(jax.jit(jax.vmap(layer))(*many, LENS), np.stack(loop))
+
+
+# ---- sharding
+
+
+@pytest.mark.parametrize("axis", ["batch", "heads", "keys", "queries"])
+def test_additive_scores_may_be_sharded_over_all_but_the_queries(axis):
+    mesh = jax.sharding.AbstractMesh((2,), ("x",), (jax.sharding.AxisType.Explicit,))
+
+    def shape(*sizes):
+        parts = jax.sharding.PartitionSpec(*("x" if name == axis else None for name in sizes))
+        sharding = jax.sharding.NamedSharding(mesh, parts)
+        return jax.ShapeDtypeStruct((4,) * len(sizes), jnp.float32, sharding=sharding)
+
+    arrays = (
+        shape("batch", "heads", "queries", "units"),
+        shape("batch", "heads", "keys", "units"),
+        shape("units"),
+    )
+    with jax.sharding.use_abstract_mesh(mesh):
+        if axis == "queries":  # the loop goes over them
+            with pytest.raises(ValueError, match="should be replicated"):
+                jax.eval_shape(additive_scores, *arrays)
+        else:
+            got = jax.eval_shape(additive_scores, *arrays).sharding.spec
+            want = ("x" if name == axis else None for name in ("batch", "heads", "queries", "keys"))
+            assert got == jax.sharding.PartitionSpec(*want)

@@ -145,7 +145,10 @@ def test_vectors_of_another_dimension_are_refused(name, which):
     else:
         keys = normal(B, M, D + 1)
     learned = name.startswith(("additive", "bilinear"))
-    message = f"{which} must have dimension 3" if learned else "must have equal dimensions, got"
+    sizes = {"queries": D, "keys": D} | {which: D + 1}
+    message = f"got queries of dimension {sizes['queries']} and keys of dimension {sizes['keys']}"
+    if learned:
+        message = f"{which} must have dimension 3"
     for need_weights in (True, False):
         refuses(
             layer_of(name), ValueError, message, queries, keys, values, need_weights=need_weights
