@@ -4,7 +4,6 @@
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from numbers import Integral
 
 import jax
 import numpy as np
@@ -13,6 +12,16 @@ from flax.nnx.nn import dtypes
 from jax import Array
 from jax import numpy as jnp
 
+from d2l_attention.checks import (
+    check_divides,
+    check_features,
+    check_inputs,
+    check_lengths,
+    check_positions,
+    check_same_size,
+    check_scores,
+    check_sizes,
+)
 from d2l_attention.figures import show_heatmaps, use_svg_display
 from d2l_attention.machine import environment_report
 
@@ -223,40 +232,9 @@ def masked_softmax(
         ValueError: A shape does not fit, or a length lies outside 0..m
             (checked on the CPU only, and not while tracing).
     """
-    if not jnp.issubdtype(X.dtype, jnp.floating):
-        raise TypeError(f"X must be floating point, got {X.dtype}")
-    if X.ndim < 3:
-        raise ValueError(f"X must have 3 axes or more, got {tuple(X.shape)}")
+    check_scores(X)
     keep = attention_mask(X.shape, valid_lens, mask)
     return softmax_over(X, keep)
-
-
-# From book/06_scaled_dot_product_attention.md, Check the sizes
-def check_sizes(queries: Array, keys: Array, values: Array) -> None:
-    """Raise unless (b, n, any), (b, m, any), (b, m, v) fit, or with heads.
-
-    TypeError: not floating point. ValueError: number of axes, batch, heads,
-    or not one value for each key.
-    """
-    for x in (queries, keys, values):
-        if not jnp.issubdtype(x.dtype, jnp.floating):
-            raise TypeError(f"queries, keys, values must be floating point, got {x.dtype}")
-    q, k, v = (tuple(x.shape) for x in (queries, keys, values))
-    got = f"got queries {q}, keys {k}, values {v}"
-    if not len(q) == len(k) == len(v) or len(q) not in (3, 4):
-        raise ValueError(f"queries, keys, values must have 3 axes, or 4 with heads; {got}")
-    if not q[:-2] == k[:-2] == v[:-2]:
-        raise ValueError(f"queries, keys, values must agree in batch and heads; {got}")
-    if k[-2] != v[-2]:
-        raise ValueError(f"there must be one value for each key; {got}")
-
-
-def check_same_size(queries: Array, keys: Array) -> None:
-    """Raise ValueError unless queries and keys have equal dimensions."""
-    d_q, d_k = queries.shape[-1], keys.shape[-1]
-    got = f"got queries of dimension {d_q} and keys of dimension {d_k}"
-    if d_q != d_k:
-        raise ValueError(f"queries and keys must have equal dimensions, {got}")
 
 
 # From book/06_scaled_dot_product_attention.md, Keep NaN out of the padding
@@ -383,11 +361,13 @@ class DotProductAttention(Attention):
 
 
 # From book/07_additive_attention.md, Score block by block
-@partial(jax.jit, static_argnames="block")
+@jax.jit(static_argnames="block")
 def additive_scores(q: Array, k: Array, w_v: Array, block: int = 2**18) -> Array:
     """Return the scores w_v . tanh(q + k), (b, n, m), block by block.
 
     The backward pass computes each block anew. In float32 or wider inside.
+    May be sharded over batch, heads and keys, not over queries: it loops
+    over them.
 
     Args:
         q, k: projected queries (b, n, h) and keys (b, m, h), or with heads.
@@ -416,12 +396,6 @@ def in_type_of_inputs(arrays: tuple, *, dtype: jnp.dtype | None = None, **_) -> 
 
 
 linear = partial(nnx.Linear, use_bias=False, promote_dtype=in_type_of_inputs)
-
-
-def check_features(name: str, array: Array, size: int) -> None:
-    """Check that vectors have the dimension that a layer expects."""
-    if array.shape[-1] != size:
-        raise ValueError(f"{name} must have dimension {size}, got {tuple(array.shape)}")
 
 
 class AdditiveAttention(Attention):
@@ -485,11 +459,15 @@ class DistanceAttention(Attention):
     The scores leave out a term that all keys of a query share. The weights
     are those of a Gaussian kernel with variance sqrt(d). Far from the
     origin rounding errors grow: move the origin to the data first.
+    Scores are computed in float32 or wider, as squared norms overflow in
+    half precision.
     """
 
     def features(self, queries: Array, keys: Array) -> tuple[Array, Array]:
         """Return [q; 1] / sqrt(d) and [k; -|k|^2 / 2], of dimension d + 1."""
         check_same_size(queries, keys)
+        wide = jnp.promote_types(queries.dtype, jnp.float32)
+        queries, keys = queries.astype(wide), keys.astype(wide)
         ones = jnp.ones_like(queries[..., :1])  # (b, n, 1)
         norms = jnp.square(keys).sum(-1, keepdims=True)  # (b, m, 1)
         q = jnp.concatenate([queries, ones], axis=-1)
@@ -527,8 +505,9 @@ class BilinearAttention(Attention):
         super().__init__(dropout, dtype=dtype, rngs=rngs)
         of = {"param_dtype": param_dtype, "rngs": rngs}
         self.key_size = key_size
-        self.W_q = linear(query_size, rank or key_size, **of)
-        self.W_k = nnx.data(rank and linear(key_size, rank, **of))
+        full = rank is None
+        self.W_q = linear(query_size, key_size if full else rank, **of)
+        self.W_k = nnx.data(None if full else linear(key_size, rank, **of))
 
     def features(self, queries: Array, keys: Array) -> tuple[Array, Array]:
         """Return W_q q / sqrt(s) and W_k k, both of dimension s."""
@@ -746,17 +725,6 @@ def alibi_bias(slopes: Array, n: int, m: int) -> Array:
 
 
 # From book/11_positions_in_the_score.md, From the loop to the function
-def check_positions(shape: tuple[int, ...], vectors: tuple[int, ...]) -> None:
-    """Raise ValueError unless positions fit vectors (..., n, d) without d."""
-    n, each = vectors[-1:], zip(shape, vectors)
-    fits = len(shape) == len(vectors) and all(s in (1, v) for s, v in each)
-    if shape[-1:] != n or not (len(shape) == 1 or fits):
-        like = (*vectors[:1], *[1] * (len(vectors) - 2), *n)
-        more = f" or broadcast to {vectors} with all axes, as {like} does"
-        more = more if len(vectors) > 1 else ""
-        raise ValueError(f"positions must have shape {n}{more}, got {shape}")
-
-
 def rotate(x: Array, positions: Array | None = None, base: float = 10_000.0) -> Array:
     """Turn neighboring features of vectors (..., n, d) by their positions.
 
@@ -792,10 +760,7 @@ def masked_scores(
 
     Arguments and errors are those of masked_softmax.
     """
-    if not jnp.issubdtype(X.dtype, jnp.floating):
-        raise TypeError(f"X must be floating point, got {X.dtype}")
-    if X.ndim < 3:
-        raise ValueError(f"X must have 3 axes or more, got {tuple(X.shape)}")
+    check_scores(X)
     keep = attention_mask(X.shape, valid_lens, mask)
     return X if keep is None else jnp.where(keep, X, -jnp.inf)
 
@@ -915,24 +880,6 @@ def split_heads(x: Array, heads: int) -> Array:
 
 
 # From book/13_many_heads.md, Write the layer
-def check_divides(name: str, part: int, whole_name: str, whole: int) -> None:
-    """Raise ValueError unless the positive number `part` divides `whole`."""
-    fits = [i for i in range(1, whole + 1) if whole % i == 0]
-    if part not in fits:
-        raise ValueError(f"{name} must divide {whole_name} = {whole}: one of {fits}, got {part}")
-
-
-def check_inputs(layer: nnx.Module, queries: Array, keys: Array, values: Array) -> None:
-    """Raise unless (b, n, d_q), (b, m, d_k), (b, m, d_v) fit W_q, W_k, W_v."""
-    check_sizes(queries, keys, values)
-    if queries.ndim != 3:
-        got = tuple(queries.shape)
-        raise ValueError(f"queries must have 3 axes (b, n, d), got {got}")
-    check_features("queries", queries, layer.W_q.in_features)
-    check_features("keys", keys, layer.W_k.in_features)
-    check_features("values", values, layer.W_v.in_features)
-
-
 def causal_mask(n: int, m: int, first: int | Array) -> Array:
     """Return (n, m), True at keys no later than the query.
 
@@ -1128,18 +1075,6 @@ class MultiHeadAttention(HeadProjections):
 
 
 # From book/14_from_lesson_to_library.md, Cut off the padding
-def check_lengths(lens: Sequence[int], b: int, m: int) -> None:
-    """Raise TypeError or ValueError unless lens are b integers in 0..m."""
-    integers = isinstance(lens, Sequence) and all(
-        isinstance(n, Integral) and not isinstance(n, bool) for n in lens
-    )
-    if not integers:
-        got = f"{lens!r:.60}"  # the beginning is enough
-        raise TypeError(f"lens must be a sequence of integers, got {got}")
-    if len(lens) != b or not all(0 <= length <= m for length in lens):
-        raise ValueError(f"lens must be {b} lengths in 0..{m}, got {lens}")
-
-
 def attention_without_padding(
     queries: Array, keys: Array, values: Array, lens: Sequence[int]
 ) -> Array:

@@ -3,12 +3,21 @@
 
 import os
 from collections.abc import Callable, Sequence
-from numbers import Integral
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from d2l_attention.checks import (
+    check_divides,
+    check_features,
+    check_inputs,
+    check_lengths,
+    check_positions,
+    check_same_size,
+    check_scores,
+    check_sizes,
+)
 from d2l_attention.figures import show_heatmaps, use_svg_display
 from d2l_attention.machine import environment_report
 from d2l_attention.memory import LiveBytes
@@ -210,10 +219,7 @@ def masked_softmax(
         ValueError: A shape does not fit, or a length lies outside 0..m
             (checked on the CPU only, and not under tracing).
     """
-    if not X.is_floating_point():
-        raise TypeError(f"X must be floating point, got {X.dtype}")
-    if X.dim() < 3:
-        raise ValueError(f"X must have 3 axes or more, got {tuple(X.shape)}")
+    check_scores(X)
     keep = attention_mask(X.shape, valid_lens, mask, X.device)
     if keep is None:
         return X.softmax(-1, dtype=X.dtype)
@@ -221,34 +227,6 @@ def masked_softmax(
     fill = torch.where(some, -torch.inf, 0.0).to(X.dtype)
     scores = torch.where(keep, X, fill)
     return scores.softmax(-1, dtype=X.dtype) * some
-
-
-# From book/06_scaled_dot_product_attention.md, Check the sizes
-def check_sizes(queries: Tensor, keys: Tensor, values: Tensor) -> None:
-    """Raise unless (b, n, any), (b, m, any), (b, m, v) fit, or with heads.
-
-    TypeError: not floating point. ValueError: number of axes, batch, heads,
-    or not one value for each key.
-    """
-    for t in (queries, keys, values):
-        if not t.is_floating_point():
-            raise TypeError(f"queries, keys, values must be floating point, got {t.dtype}")
-    q, k, v = (tuple(t.shape) for t in (queries, keys, values))
-    got = f"got queries {q}, keys {k}, values {v}"
-    if not len(q) == len(k) == len(v) or len(q) not in (3, 4):
-        raise ValueError(f"queries, keys, values must have 3 axes, or 4 with heads; {got}")
-    if not q[:-2] == k[:-2] == v[:-2]:
-        raise ValueError(f"queries, keys, values must agree in batch and heads; {got}")
-    if k[-2] != v[-2]:
-        raise ValueError(f"there must be one value for each key; {got}")
-
-
-def check_same_size(queries: Tensor, keys: Tensor) -> None:
-    """Raise ValueError unless queries and keys have equal dimensions."""
-    d_q, d_k = queries.shape[-1], keys.shape[-1]
-    got = f"got queries of dimension {d_q} and keys of dimension {d_k}"
-    if d_q != d_k:
-        raise ValueError(f"queries and keys must have equal dimensions, {got}")
 
 
 # From book/06_scaled_dot_product_attention.md, Keep NaN out of the padding
@@ -400,12 +378,6 @@ def linear(inputs: int | None, outputs: int) -> nn.Linear:
     return nn.Linear(inputs, outputs, bias=False)
 
 
-def check_features(name: str, tensor: Tensor, size: int) -> None:
-    """Check that vectors have the dimension a layer expects; 0: any."""
-    if size != 0 and tensor.shape[-1] != size:
-        raise ValueError(f"{name} must have dimension {size}, got {tuple(tensor.shape)}")
-
-
 class AdditiveAttention(Attention):
     """Additive attention: scores w_v^T tanh(W_q q + W_k k).
 
@@ -417,8 +389,6 @@ class AdditiveAttention(Attention):
         query_size, key_size: dimensions of queries and keys. None: taken
             from the first call.
     """
-
-    is_dot_product = False
 
     def __init__(
         self,
@@ -458,11 +428,15 @@ class DistanceAttention(Attention):
     The scores leave out a term that all keys of a query share. The weights
     are those of a Gaussian kernel with variance sqrt(d). Far from the
     origin rounding errors grow: move the origin to the data first.
+    Scores are computed in float32 or wider, as squared norms overflow in
+    half precision; under torch.autocast, in half precision all the same.
     """
 
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
         """Return [q; 1] / sqrt(d) and [k; -|k|^2 / 2], of dimension d + 1."""
         check_same_size(queries, keys)
+        wide = torch.promote_types(queries.dtype, torch.float32)
+        queries, keys = queries.to(wide), keys.to(wide)
         ones = torch.ones_like(queries[..., :1])  # (b, n, 1)
         norms = keys.square().sum(-1, keepdim=True)  # (b, m, d) -> (b, m, 1)
         q = torch.cat([queries, ones], dim=-1) / queries.shape[-1] ** 0.5
@@ -674,17 +648,6 @@ def alibi_bias(slopes: Tensor, n: int, m: int) -> Tensor:
 
 
 # From book/11_positions_in_the_score.md, From the loop to the function
-def check_positions(shape: tuple[int, ...], vectors: tuple[int, ...]) -> None:
-    """Raise ValueError unless positions fit vectors (..., n, d) without d."""
-    n, each = vectors[-1:], zip(shape, vectors)
-    fits = len(shape) == len(vectors) and all(s in (1, v) for s, v in each)
-    if shape[-1:] != n or not (len(shape) == 1 or fits):
-        like = (*vectors[:1], *[1] * (len(vectors) - 2), *n)
-        more = f" or broadcast to {vectors} with all axes, as {like} does"
-        more = more if len(vectors) > 1 else ""
-        raise ValueError(f"positions must have shape {n}{more}, got {shape}")
-
-
 def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -> Tensor:
     """Turn neighboring features of vectors (..., n, d) by their positions.
 
@@ -720,10 +683,7 @@ def masked_scores(
 
     Arguments and errors are those of masked_softmax.
     """
-    if not X.is_floating_point():
-        raise TypeError(f"X must be floating point, got {X.dtype}")
-    if X.dim() < 3:
-        raise ValueError(f"X must have 3 axes or more, got {tuple(X.shape)}")
+    check_scores(X)
     keep = attention_mask(X.shape, valid_lens, mask, X.device)
     return X if keep is None else torch.where(keep, X, -torch.inf)
 
@@ -781,7 +741,8 @@ def sum_over_keys(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
         got = f"got {q.shape[-2]} queries and {k.shape[-2]} keys"
         raise ValueError(f"causal: one query for each key, {got}")
     state, outputs = k[..., :0, :].mT @ v[..., :0, :], []  # (b, r, v): 0
-    for q, k, v in zip(*(x.split(64, dim=-2) for x in (q, k, v))):
+    chunks = (x.split(64, dim=-2) for x in (q, k, v))
+    for q, k, v in zip(*chunks):
         outputs.append(q @ state + (q @ k.mT).tril() @ v)
         state = state + k.mT @ v
     return torch.cat(outputs, dim=-2)
@@ -825,24 +786,6 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
 
 
 # From book/13_many_heads.md, Write the layer
-def check_divides(name: str, part: int, whole_name: str, whole: int) -> None:
-    """Raise ValueError unless the positive number `part` divides `whole`."""
-    fits = [i for i in range(1, whole + 1) if whole % i == 0]
-    if part not in fits:
-        raise ValueError(f"{name} must divide {whole_name} = {whole}: one of {fits}, got {part}")
-
-
-def check_inputs(layer: nn.Module, queries: Tensor, keys: Tensor, values: Tensor) -> None:
-    """Raise unless (b, n, d_q), (b, m, d_k), (b, m, d_v) fit W_q, W_k, W_v."""
-    check_sizes(queries, keys, values)
-    if queries.dim() != 3:
-        got = tuple(queries.shape)
-        raise ValueError(f"queries must have 3 axes (b, n, d), got {got}")
-    check_features("queries", queries, layer.W_q.in_features)
-    check_features("keys", keys, layer.W_k.in_features)
-    check_features("values", values, layer.W_v.in_features)
-
-
 def causal_mask(n: int, m: int, device: torch.device | None) -> Tensor:
     """Return (n, m), True at keys no later than the query.
 
@@ -998,18 +941,6 @@ class MultiHeadAttention(HeadProjections):
 
 
 # From book/14_from_lesson_to_library.md, Cut off the padding
-def check_lengths(lens: Sequence[int], b: int, m: int) -> None:
-    """Raise TypeError or ValueError unless lens are b integers in 0..m."""
-    integers = isinstance(lens, Sequence) and all(
-        isinstance(n, Integral) and not isinstance(n, bool) for n in lens
-    )
-    if not integers:
-        got = f"{lens!r:.60}"  # the beginning is enough
-        raise TypeError(f"lens must be a sequence of integers, got {got}")
-    if len(lens) != b or not all(0 <= length <= m for length in lens):
-        raise ValueError(f"lens must be {b} lengths in 0..{m}, got {lens}")
-
-
 def attention_without_padding(
     queries: Tensor, keys: Tensor, values: Tensor, lens: Sequence[int], dropout: float = 0.0
 ) -> Tensor:

@@ -1,0 +1,105 @@
+"""What arguments must look like: checks of shapes, kinds of types and Python numbers.
+
+They raise TypeError or ValueError with the argument's name, what came and what would fit. They read
+no values of arrays, so one file serves every framework, under tracing, too.
+"""
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, Protocol
+
+
+class Shaped(Protocol):
+    """A tensor or array."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def dtype(self) -> Any: ...
+
+
+def is_floating(array: Shaped) -> bool:
+    """Say whether a type is float16, bfloat16, float32, ...: all have "float" in their names."""
+    return "float" in str(array.dtype)
+
+
+def check_scores(X: Shaped) -> None:
+    """Raise TypeError or ValueError unless scores are floating point with 3 axes or more."""
+    if not is_floating(X):
+        raise TypeError(f"X must be floating point, got {X.dtype}")
+    if len(X.shape) < 3:
+        raise ValueError(f"X must have 3 axes or more, got {tuple(X.shape)}")
+
+
+def check_sizes(queries: Shaped, keys: Shaped, values: Shaped) -> None:
+    """Raise unless (b, n, any), (b, m, any), (b, m, v) fit, or with heads.
+
+    TypeError: not floating point. ValueError: number of axes, batch, heads,
+    or not one value for each key.
+    """
+    for array in (queries, keys, values):
+        if not is_floating(array):
+            raise TypeError(f"queries, keys, values must be floating point, got {array.dtype}")
+    q, k, v = (tuple(array.shape) for array in (queries, keys, values))
+    got = f"got queries {q}, keys {k}, values {v}"
+    if not len(q) == len(k) == len(v) or len(q) not in (3, 4):
+        raise ValueError(f"queries, keys, values must have 3 axes, or 4 with heads; {got}")
+    if not q[:-2] == k[:-2] == v[:-2]:
+        raise ValueError(f"queries, keys, values must agree in batch and heads; {got}")
+    if k[-2] != v[-2]:
+        raise ValueError(f"there must be one value for each key; {got}")
+
+
+def check_same_size(queries: Shaped, keys: Shaped) -> None:
+    """Raise ValueError unless queries and keys have equal dimensions."""
+    d_q, d_k = queries.shape[-1], keys.shape[-1]
+    got = f"got queries of dimension {d_q} and keys of dimension {d_k}"
+    if d_q != d_k:
+        raise ValueError(f"queries and keys must have equal dimensions, {got}")
+
+
+def check_features(name: str, vectors: Shaped, size: int) -> None:
+    """Raise ValueError unless vectors have the dimension that a layer expects; 0: any."""
+    if size != 0 and vectors.shape[-1] != size:
+        raise ValueError(f"{name} must have dimension {size}, got {tuple(vectors.shape)}")
+
+
+def check_inputs(layer: Any, queries: Shaped, keys: Shaped, values: Shaped) -> None:
+    """Raise unless (b, n, d_q), (b, m, d_k), (b, m, d_v) fit W_q, W_k, W_v of a layer."""
+    check_sizes(queries, keys, values)
+    if len(queries.shape) != 3:
+        raise ValueError(f"queries must have 3 axes (b, n, d), got {tuple(queries.shape)}")
+    check_features("queries", queries, layer.W_q.in_features)
+    check_features("keys", keys, layer.W_k.in_features)
+    check_features("values", values, layer.W_v.in_features)
+
+
+def check_positions(shape: tuple[int, ...], vectors: tuple[int, ...]) -> None:
+    """Raise ValueError unless positions fit vectors (..., n, d) without d."""
+    n, each = vectors[-1:], zip(shape, vectors, strict=False)
+    fits = len(shape) == len(vectors) and all(s in (1, v) for s, v in each)
+    if shape[-1:] != n or not (len(shape) == 1 or fits):
+        like = (*vectors[:1], *[1] * (len(vectors) - 2), *n)
+        more = f" or broadcast to {vectors} with all axes, as {like} does"
+        more = more if len(vectors) > 1 else ""
+        raise ValueError(f"positions must have shape {n}{more}, got {shape}")
+
+
+def check_divides(name: str, part: int, whole_name: str, whole: int) -> None:
+    """Raise ValueError unless the positive number `part` divides `whole`."""
+    fits = [i for i in range(1, whole + 1) if whole % i == 0]
+    if part not in fits:
+        raise ValueError(f"{name} must divide {whole_name} = {whole}: one of {fits}, got {part}")
+
+
+def check_lengths(lens: Sequence[int], b: int, m: int) -> None:
+    """Raise TypeError or ValueError unless lens are b integers in 0..m."""
+    integers = isinstance(lens, Sequence) and all(
+        isinstance(n, Integral) and not isinstance(n, bool) for n in lens
+    )
+    if not integers:
+        got = f"{lens!r:.60}"  # the beginning is enough
+        raise TypeError(f"lens must be a sequence of integers, got {got}")
+    if len(lens) != b or not all(0 <= length <= m for length in lens):
+        raise ValueError(f"lens must be {b} lengths in 0..{m}, got {lens}")
