@@ -86,6 +86,7 @@ benchmark: setup  ## measure speed and memory beside other implementations
 mutants: setup  ## plant faults in d2l_attention/ and in the solutions; see whether tests and checks find them
 	$(RUN) tests.mutants.solutions
 	$(RUN) tests.mutants $(ARGS)
+	$(if $(filter pytorch,$(FRAMEWORK)),$(RUN) tests.mutants --checks $(ARGS))
 
 $(VENV)/site-ready: $(VENV)/ready-pytorch
 	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,site]"

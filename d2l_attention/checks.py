@@ -77,7 +77,7 @@ def check_inputs(layer: Any, queries: Shaped, keys: Shaped, values: Shaped) -> N
 
 def check_positions(shape: tuple[int, ...], vectors: tuple[int, ...]) -> None:
     """Raise ValueError unless positions fit vectors (..., n, d) without d."""
-    n, each = vectors[-1:], zip(shape, vectors, strict=False)
+    n, each = vectors[-1:], zip(shape, vectors, strict=True)
     fits = len(shape) == len(vectors) and all(s in (1, v) for s, v in each)
     if shape[-1:] != n or not (len(shape) == 1 or fits):
         like = (*vectors[:1], *[1] * (len(vectors) - 2), *n)

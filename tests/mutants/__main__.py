@@ -1,6 +1,7 @@
 """Plants one fault after the other in the generated module and sees whether the tests notice.
 
     python -m tests.mutants                  unit tests on all faults, notebooks on a sample
+    python -m tests.mutants --checks         the faults of the checks of arguments, checks.py
     python -m tests.mutants --function NAME  the faults of one function or class only
     python -m tests.mutants --sample 100     a sample of the faults only
 
@@ -21,6 +22,7 @@ import sys
 import time
 import tomllib
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from bookbinder.description import read_book
@@ -32,6 +34,7 @@ os.environ.update(kernel_environment())
 ROOT = Path(__file__).resolve().parent.parent.parent
 BOOK = read_book(ROOT)
 EDITION = BOOK.edition(os.environ["D2L_FRAMEWORK"])
+CHECKS = EDITION.module.with_name("checks.py")
 FIRST = EDITION.framework == BOOK.editions[0].framework
 ATTENTION = ROOT / "tests" / ("attention" if FIRST else EDITION.framework)
 EQUIVALENT = "equivalent.toml" if FIRST else f"equivalent_{EDITION.framework}.toml"
@@ -47,7 +50,9 @@ NOT_ATTENTION = ("00_start_here", "01_queries_keys_values")
 
 def main() -> int:
     options = arguments()
-    source = EDITION.module.read_text(encoding="utf-8")
+    module = CHECKS if options.checks else EDITION.module
+    edition = replace(EDITION, module=module)
+    source = module.read_text(encoding="utf-8")
     equivalent = known_equivalents()
     every = list(faults(source, saved_by(source, NOT_ATTENTION)))
     chosen = [f for f in every if options.function in (None, f.function)]
@@ -57,24 +62,26 @@ def main() -> int:
     known = len(chosen) - len(planted)
     planted = random.Random(0).sample(planted, min(options.sample or len(planted), len(planted)))
     print(f"{len(planted)} faults planted, {known} equivalent ones left out")
-    if stale := equivalent - {str(f) for f in every}:
+    of_checks = faults(CHECKS.read_text(encoding="utf-8"))
+    if not options.checks and (stale := equivalent - {str(f) for f in [*every, *of_checks]}):
         print(f"{EQUIVALENT} has faults that are none (any more):", *sorted(stale), sep="\n   ")
     sound = Fault("", "", source)
     rest = sorted(set(ATTENTION.glob("test_*.py")) - set(TESTS))
     run_tests = unit_tests.run if FIRST else notebooks.run_tests
     missed = score("unit tests", sound, planted, lambda some: run_tests(
-        some, options.jobs, EDITION, ROOT, [*TESTS, *rest]))  # fmt: skip
-    seen = [f for f in planted if notebooks.notebooks_that_use(f.function, EDITION)]
+        some, options.jobs, edition, ROOT, [*TESTS, *rest]))  # fmt: skip
+    seen = [f for f in planted if notebooks.notebooks_that_use(f.function, edition)]
     sample = random.Random(0).sample(seen, min(options.notebooks, len(seen)))
     if sample:
         sound = Fault(sample[0].function, "", source)
         score("notebooks", sound, sample, lambda some: notebooks.run(
-            some, options.jobs, EDITION, ROOT))  # fmt: skip
+            some, options.jobs, edition, ROOT))  # fmt: skip
     return bool(missed)
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants")
+    parser.add_argument("--checks", action="store_true", help="of checks.py, not of the module")
     parser.add_argument("--function", help="a function or class of the module")
     parser.add_argument("--sample", type=int, default=0, help="how many faults (default: all)")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
