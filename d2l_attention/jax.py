@@ -799,6 +799,7 @@ def sparsemax(X: Array, valid_lens: Array | list | None = None, mask: Array | No
 
 
 # From book/12_scores_that_stay_healthy.md, Read exp(q·k) as a kernel
+@jax.jit
 def elu_features(x: Array) -> Array:
     """Return elu(x) + 1, elementwise: x + 1 for x > 0, and exp(x) below.
 

@@ -1,6 +1,7 @@
 # Made from the #@save cells of book/ by `make notebooks`: change these, not this file.
 """Attention Scoring Functions in PyTorch: the functions that the chapters derive."""
 
+import math
 import os
 from collections.abc import Callable, Sequence
 
@@ -728,8 +729,8 @@ def elu_features(x: Tensor) -> Tensor:
     Never less than the cube root of the smallest normal number of the dtype
     (2e-13 in float32), so that no product of three such numbers becomes 0.
     """
-    floor = torch.finfo(x.dtype).tiny ** (1 / 3)
-    return torch.where(x > 0, x + 1, x.clamp(max=0).exp().clamp(min=floor))
+    low = math.log(torch.finfo(x.dtype).tiny) / 3
+    return x.clamp(low, 0).exp() + F.relu(x)
 
 
 def sum_over_keys(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
