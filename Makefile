@@ -48,8 +48,8 @@ test: setup   ## check everything but the site, which test-site does; with DEVIC
 test-both: $(VENV)/ready-pytorch $(VENV)/ready-jax  ## that the modules of both frameworks give the same numbers
 	OMP_NUM_THREADS=1 JAX_PLATFORMS=cpu $(PYTEST) tests/both
 
-test-cpus: setup  ## run the notebooks as other CPUs compute them; CPUS="plainest", one of tests/cpus.py
-	@PYTEST_ADDOPTS="$(NBVAL) $(AT_ONCE)" $(RUN) tests.cpus $(CPUS)
+test-cpus: setup  ## run the notebooks as other CPUs compute them; CPUS="plainest", one of tools/cpus.py
+	@PYTEST_ADDOPTS="$(NBVAL) $(AT_ONCE)" $(RUN) tools.cpus $(CPUS)
 
 notebooks: setup  ## bind and execute the book again: notebooks/ and d2l_attention/, of the FRAMEWORK
 	@$(RUN) bookbinder bind $(EDITION) $(CHAPTERS)
@@ -84,9 +84,9 @@ benchmark: setup  ## measure speed and memory beside other implementations
 	$(RUN) benchmarks
 
 mutants: setup  ## plant faults in d2l_attention/ and in the solutions; see whether tests and checks find them
-	$(RUN) tests.mutants.solutions
-	$(RUN) tests.mutants $(ARGS)
-	$(if $(filter pytorch,$(FRAMEWORK)),$(RUN) tests.mutants --checks $(ARGS))
+	$(RUN) tools.mutants.solutions
+	$(RUN) tools.mutants $(ARGS)
+	$(if $(filter pytorch,$(FRAMEWORK)),$(RUN) tools.mutants --checks $(ARGS))
 
 $(VENV)/site-ready: $(VENV)/ready-pytorch
 	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,site]"
@@ -94,7 +94,7 @@ $(VENV)/site-ready: $(VENV)/ready-pytorch
 
 test-oldest:  ## run notebooks and unit tests for errors only, with the oldest packages allowed
 	$(PYTHON) -m venv --clear .venv-oldest
-	$(PYTHON) -m tests.oldest > .venv-oldest/versions.txt
+	$(PYTHON) -m tools.oldest > .venv-oldest/versions.txt
 	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/versions.txt --editable ".[test,$(FRAMEWORK)]"
 	.venv-oldest/bin/python -m pip install --quiet --no-deps d2l==1.0.3
 	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest $(ERRORS_ONLY)

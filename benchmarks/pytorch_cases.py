@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from benchmarks.measure import Functions
 from d2l_attention import torch as ours
-from tests.attention.peer_d2l import d2l
+from tests.pytorch.peer_d2l import d2l
 
 SMALL, MIDDLE, LARGE = (2, 1, 10), (32, 128, 128), (4, 1024, 2048)
 LONG = [(8, 4096, 4096), (2, 16384, 16384)]  # on a GPU

@@ -6,8 +6,8 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
-from bookbinder.description import Book, Edition
-from bookbinder.notebook_files import write_whole
+from bookbinder.config import Book, Edition
+from bookbinder.files import write_whole
 
 PACKAGES = ("numpy", "matplotlib", "jupyterlab", "nbclient", "ipykernel")
 PACKAGES_OF = {"pytorch": ("torch",), "jax": ("jax", "flax")}  # beside the others'

@@ -12,24 +12,16 @@ from tqdm import tqdm
 
 from bookbinder.bind_facts import note_seconds
 from bookbinder.chapters import Chapter, read_chapter, tags_of
-from bookbinder.description import Book, Edition
+from bookbinder.colab import ready_to_open_alone
+from bookbinder.config import Book, Edition
 from bookbinder.diagrams import stale_diagrams
 from bookbinder.errors import BookError
 from bookbinder.execution import execute
-from bookbinder.filled_in import filled_in
-from bookbinder.notebook_files import (
-    COMMAND,
-    as_text,
-    keep_equal_pictures,
-    keep_old_ignored,
-    published,
-    read_notebook,
-    unexecuted,
-    write_whole,
-)
-from bookbinder.opened_alone import ready_to_open_alone
+from bookbinder.export import compose_module, saved_in
+from bookbinder.files import as_text, read_notebook, write_whole
 from bookbinder.overlay import lay_over, with_overlay
-from bookbinder.saved_cells import compose_module, saved_in
+from bookbinder.placeholders import filled_in
+from bookbinder.publish import COMMAND, keep_equal_pictures, keep_old_ignored, published, unexecuted
 
 
 def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:

@@ -8,7 +8,7 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
-from bookbinder.description import guess
+from bookbinder.config import guess
 from bookbinder.errors import BookError
 
 TAGS = ("raises-exception", "nbval-ignore-output", "cover", "solution", "drawing", "decide")

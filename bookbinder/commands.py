@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bookbinder.binding import bind_module, bind_notebook, drift, read_edition_chapters
+from bookbinder.config import Book, Edition, guess, read_book
 from bookbinder.contents_panel import write_contents_panel
-from bookbinder.description import Book, Edition, guess, read_book
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.errors import BookError
 from bookbinder.reader_copies import bring_copies, bring_fresh

@@ -4,8 +4,8 @@ import json
 import re
 from pathlib import Path
 
-from bookbinder.description import Book, Edition
-from bookbinder.notebook_files import write_whole
+from bookbinder.config import Book, Edition
+from bookbinder.files import write_whole
 
 NAME = "book_contents"
 SCRIPT = Path(__file__).parent / "lab" / "contents.js"

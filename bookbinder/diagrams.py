@@ -5,8 +5,8 @@ from pathlib import Path
 
 from bookbinder.chapters import Chapter
 from bookbinder.errors import BookError
-from bookbinder.notebook_files import write_whole
-from bookbinder.prose import LINK
+from bookbinder.files import write_whole
+from bookbinder.text import LINK
 
 FOLDER = "figures"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bookbinder.chapters import Chapter
 from bookbinder.errors import BookError
-from bookbinder.prose import Page
+from bookbinder.text import Page
 
 FILE = "notation.toml"
 HEADING = "## Notation"  # above the table

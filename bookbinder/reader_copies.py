@@ -17,10 +17,10 @@ from ipykernel.ipkernel import IPythonKernel
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from nbformat.sign import NotebookNotary
 
-from bookbinder.description import Book, Edition
+from bookbinder.config import Book, Edition
 from bookbinder.diagrams import FOLDER
 from bookbinder.errors import BookError
-from bookbinder.notebook_files import as_text, read_notebook, write_whole
+from bookbinder.files import as_text, read_notebook, write_whole
 
 RECORD = ".brought.json"  # file name -> digest of the version that was brought last
 

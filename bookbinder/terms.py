@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from bookbinder.prose import LINK, Line, Page, without_code
+from bookbinder.text import LINK, Line, Page, without_code
 
 BOLD = re.compile(r"\*\*([^*]+)\*\*")
 TERM = re.compile(r"[a-z][\w-]*(?: [\w-]+){0,3}")  # as the index takes them

@@ -17,11 +17,12 @@ from nbformat import NotebookNode
 
 from bookbinder.binding import notebook_path, read_edition_chapters
 from bookbinder.chapters import Chapter, name_cells, tags_of, title_cell
-from bookbinder.description import Book, Edition
+from bookbinder.colab import INSTALL
+from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.errors import BookError
-from bookbinder.notebook_files import as_text, origin, published, read_notebook, write_whole
-from bookbinder.opened_alone import INSTALL
+from bookbinder.files import as_text, read_notebook, write_whole
+from bookbinder.publish import origin, published
 
 COMMAND = "make worksheets"
 FOLDERS = {False: "_build/worksheets", True: "_build/solutions"}

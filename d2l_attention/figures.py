@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from d2l_attention.practice.arrays import without_framework
+from d2l_attention.arrays import without_framework
 
 STYLE = {
     "axes.prop_cycle": "cycler('color', ['#0072B2', '#D55E00', '#009E73', "

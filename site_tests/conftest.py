@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from bookbinder.description import read_book
+from bookbinder.config import read_book
 from bookbinder.site.browser import FLAGS, chromium_path
 from bookbinder.site.settings import folder_of
 

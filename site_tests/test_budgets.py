@@ -5,7 +5,7 @@ import time
 import pytest
 from conftest import FURTHER, ROOT, SITE, open_page
 
-from bookbinder.description import read_book
+from bookbinder.config import read_book
 from bookbinder.site.building import build_site
 
 MOST_SECONDS = 30

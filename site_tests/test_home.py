@@ -6,11 +6,11 @@ import re
 import pytest
 from conftest import ROOT, open_page
 
-from bookbinder.description import read_book
-from bookbinder.site import sentence
+from bookbinder.config import read_book
+from bookbinder.site import home_explorer
 
 SENTENCES = [
-    sentence.SENTENCE,
+    home_explorer.SENTENCE,
     "Attention, please: the ATTENTION is all you need!",
     "Über 42 Katzen schlafen; 猫 и кот 猫",
     "a",
@@ -41,9 +41,9 @@ def shown_numbers(page):
 
 
 def expected(text, chosen, sharpness):
-    words = sentence.words_of(text)
-    row = sentence.scores(words)[chosen]
-    return row, sentence.weights(row, sharpness)
+    words = home_explorer.words_of(text)
+    row = home_explorer.scores(words)[chosen]
+    return row, home_explorer.weights(row, sharpness)
 
 
 @pytest.mark.parametrize("text", SENTENCES)
@@ -54,12 +54,12 @@ def test_the_script_computes_what_the_python_function_computes(home, text):
             const scores = bookSentence.scores(words);
             return [words, scores, scores.map((row) => bookSentence.weights(row, 3.5))];
         }""",
-        [text, sentence.MOST_WORDS],
+        [text, home_explorer.MOST_WORDS],
     )
-    assert words == sentence.words_of(text)
-    for row, script_row, shares in zip(sentence.scores(words), scores, weights, strict=True):
+    assert words == home_explorer.words_of(text)
+    for row, script_row, shares in zip(home_explorer.scores(words), scores, weights, strict=True):
         assert script_row == pytest.approx(row, abs=1e-12)
-        assert shares == pytest.approx(sentence.weights(row, 3.5), abs=1e-12)
+        assert shares == pytest.approx(home_explorer.weights(row, 3.5), abs=1e-12)
 
 
 def test_pointing_focus_arrows_sharpness_and_typing_change_arcs_and_numbers(home):
@@ -76,20 +76,20 @@ def test_pointing_focus_arrows_sharpness_and_typing_change_arcs_and_numbers(home
         pressed = words.evaluate_all("all => all.map(w => w.ariaPressed === 'true')")
         assert [at for at, here in enumerate(pressed) if here] == [chosen]
         said = page.locator(".sentence-says").text_content()
-        assert said == sentence.says(sentence.words_of(typed), chosen, weights)
+        assert said == home_explorer.says(home_explorer.words_of(typed), chosen, weights)
 
-    agree(sentence.SENTENCE, sentence.CHOSEN, sentence.SHARPNESS)
+    agree(home_explorer.SENTENCE, home_explorer.CHOSEN, home_explorer.SHARPNESS)
     words.nth(3).hover()
-    agree(sentence.SENTENCE, 3, 4)
+    agree(home_explorer.SENTENCE, 3, 4)
     words.nth(6).focus()
-    agree(sentence.SENTENCE, 6, 4)
+    agree(home_explorer.SENTENCE, 6, 4)
     page.keyboard.press("ArrowRight")  # and round again
-    agree(sentence.SENTENCE, 0, 4)
+    agree(home_explorer.SENTENCE, 0, 4)
     slider.focus()
     page.keyboard.press("End")
-    agree(sentence.SENTENCE, 0, 16)
+    agree(home_explorer.SENTENCE, 0, 16)
     page.keyboard.press("Home")
-    agree(sentence.SENTENCE, 0, 0)
+    agree(home_explorer.SENTENCE, 0, 0)
     page.mouse.move(5, 5)  # else the new words come under the pointer
     text.fill("Stop pots, tops!")
     agree("Stop pots, tops!", 0, 0)
@@ -144,7 +144,7 @@ def test_without_a_script_the_weights_are_said_and_the_numbers_open(browser, add
     page.goto(f"{addresses['file']}/index.html")
     assert page.locator(".sentence-says").is_visible()
     assert not page.locator(".sentence-set").is_visible()
-    weights = expected(sentence.SENTENCE, sentence.CHOSEN, sentence.SHARPNESS)[1]
+    weights = expected(home_explorer.SENTENCE, home_explorer.CHOSEN, home_explorer.SHARPNESS)[1]
     shown = [cells[2] for cells in shown_numbers(page)]
     context.close()
     assert shown == [round(weight, 2) for weight in weights]

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from conftest import CHROMIUM, ROOT
 
-from bookbinder.description import read_book
+from bookbinder.config import read_book
 from bookbinder.site.printing import FIT, READY, TEXT_WIDTH, print_book
 
 CHAPTER = "08_more_scoring_functions"  # its equation (8.4) is wider than the paper

@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from bookbinder.description import read_book
+from bookbinder.config import read_book
 
 BOOK = read_book(Path(__file__).resolve().parent.parent)
 LIMIT = BOOK.seconds_per_cell

@@ -14,9 +14,10 @@ from conftest import ROOT, TINY, write_files
 from bookbinder.__main__ import main
 from bookbinder.binding import stale_files
 from bookbinder.chapters import Chapter
-from bookbinder.description import read_book
+from bookbinder.config import read_book
 from bookbinder.errors import BookError
-from bookbinder.notebook_files import published, write_whole
+from bookbinder.files import write_whole
+from bookbinder.publish import published
 
 pytestmark = pytest.mark.usefixtures("in_shared_kernel")  # but processes start their own
 FIRST = "notebooks/pytorch/00_first.ipynb"

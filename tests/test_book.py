@@ -14,8 +14,8 @@ from this_book import BOOK, pages
 from bookbinder.binding import notebook_path, stale_files
 from bookbinder.chapters import tags_of
 from bookbinder.execution import cell_message, output_problems
-from bookbinder.prose import problems
-from bookbinder.saved_cells import saved_in
+from bookbinder.export import saved_in
+from bookbinder.lint import problems
 from bookbinder.worksheets import students
 from d2l_attention.practice.exercises import exercises_in
 

@@ -12,9 +12,9 @@ from conftest import ROOT, TINY, write_files
 
 from bookbinder.__main__ import main
 from bookbinder.binding import read_edition_chapters, stale_files
-from bookbinder.description import read_book
+from bookbinder.config import read_book
 from bookbinder.execution import kernel_environment
-from bookbinder.filled_in import path_sections
+from bookbinder.placeholders import path_sections
 from bookbinder.worksheets import worksheets_folder
 
 JAX = """

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
+from d2l_attention.arrays import in_framework
 from d2l_attention.practice import audit
-from d2l_attention.practice.arrays import in_framework
 from d2l_attention.practice.audit import as_answer
 from d2l_attention.practice.checking import examine
 from d2l_attention.practice.exercises import exercises_in

@@ -13,7 +13,7 @@ import pytest
 import torch
 from matplotlib.path import Path
 
-from bookbinder.prose import seen_in_html
+from bookbinder.text import seen_in_html
 from d2l_attention.practice import Arrow, Bars, Curve, Line, Live, Plot, Points, Toggles, explore
 from d2l_attention.practice.drawing import color, number_text, ticks
 

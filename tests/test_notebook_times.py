@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 from notebook_times import LIMIT, NBVALS_OWN_LIMIT, NotebookTimes
 
-from bookbinder.description import read_book
+from bookbinder.config import read_book
 
 
 def limit_after(named):

@@ -5,7 +5,7 @@ import tomllib
 
 from conftest import ROOT
 
-from tests.oldest import oldest_versions
+from tools.oldest import oldest_versions
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from nbformat import v4
 from nbval.plugin import IPyNbFile
 
-from bookbinder.notebook_files import keep_equal_pictures
 from bookbinder.pictures import SVG, Tolerance, picture_difference
+from bookbinder.publish import keep_equal_pictures
 from d2l_attention.figures import STYLE
 
 CURVE = "M 10 20 L 30.123456 40 L 50 60"

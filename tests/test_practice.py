@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+from d2l_attention.arrays import as_array, dtype_of
 from d2l_attention.practice import Exercise, audit, check
-from d2l_attention.practice.arrays import as_array, dtype_of
 from d2l_attention.practice.recurring import RECURRING
 
 

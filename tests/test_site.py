@@ -17,23 +17,24 @@ from torch.nn import functional as F
 from bookbinder.__main__ import main
 from bookbinder.binding import bind_module, notebook_path, read_edition_chapters
 from bookbinder.chapters import Chapter
-from bookbinder.description import read_book
+from bookbinder.config import read_book
 from bookbinder.errors import BookError
-from bookbinder.notebook_files import as_text, published
-from bookbinder.site import sentence
+from bookbinder.files import as_text
+from bookbinder.publish import published
+from bookbinder.site import home_explorer
 from bookbinder.site.bibliography import references_page
 from bookbinder.site.building import build_site, in_the_book, site_folder
-from bookbinder.site.darkness import dark, with_dark_version
+from bookbinder.site.dark_svg import dark, with_dark_version
 from bookbinder.site.dates import last_changes
-from bookbinder.site.finding import sections
-from bookbinder.site.finishing import MODULE, finish, finished, size_of, slim
 from bookbinder.site.formulas import with_math
-from bookbinder.site.front import facts_page, home_page, lead_of, picture
 from bookbinder.site.functions import docstring_as_markdown, functions_page
+from bookbinder.site.home import facts_page, home_page, lead_of, picture
 from bookbinder.site.icons import icon_styles, icons_used
 from bookbinder.site.pages import equations, site_notebook
+from bookbinder.site.postprocess import MODULE, finish, finished, size_of, slim
 from bookbinder.site.previews import previews
 from bookbinder.site.printing import localize
+from bookbinder.site.search_index import sections
 from bookbinder.site.sources import paired
 from bookbinder.site.styles import classes_of, used_only
 from d2l_attention import torch as ours
@@ -258,19 +259,19 @@ def test_a_card_shows_a_diagram_before_a_heat_map_before_another_figure():
 
 
 def test_the_home_page_scores_words_as_chapter_0_does():
-    words = sentence.words_of("The early bird catches the early worm.")
-    assert words == sentence.SENTENCE.split()
+    words = home_explorer.words_of("The early bird catches the early worm.")
+    assert words == home_explorer.SENTENCE.split()
     counts = [[word.count(c) for c in string.ascii_lowercase] for word in words]
     X = F.normalize(torch.tensor(counts).double(), dim=1)
-    scores = torch.tensor(sentence.scores(words), dtype=torch.float64)
+    scores = torch.tensor(home_explorer.scores(words), dtype=torch.float64)
     torch.testing.assert_close(scores, X @ X.T)
-    row = torch.tensor(sentence.weights(scores[1].tolist(), 4), dtype=torch.float64)
+    row = torch.tensor(home_explorer.weights(scores[1].tolist(), 4), dtype=torch.float64)
     torch.testing.assert_close(row, (4 * X @ X.T).softmax(dim=1)[1])
 
 
 def test_words_have_letters_and_digits_of_any_script_and_nothing_else():
-    assert sentence.words_of("Don't – ÜBER 42 猫, ...") == ["dont", "über", "42", "猫"]
-    assert len(sentence.words_of("a " * 40)) == sentence.MOST_WORDS
+    assert home_explorer.words_of("Don't – ÜBER 42 猫, ...") == ["dont", "über", "42", "猫"]
+    assert len(home_explorer.words_of("a " * 40)) == home_explorer.MOST_WORDS
 
 
 def test_a_figure_gets_a_dark_version_and_heat_maps_keep_their_colors():

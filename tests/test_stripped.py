@@ -10,7 +10,8 @@ from this_book import BOOK
 
 from bookbinder.binding import notebook_path
 from bookbinder.chapters import Chapter, tags_of
-from bookbinder.notebook_files import SOLUTION_IN_CODE, published, read_notebook
+from bookbinder.files import read_notebook
+from bookbinder.publish import SOLUTION_IN_CODE, published
 from d2l_attention.practice import explore
 
 TAKEN_OUT = ("script", "style", "link", "input", "button", "form", "iframe")

@@ -6,9 +6,9 @@ from conftest import ROOT
 
 from bookbinder.binding import notebook_path, read_edition_chapters
 from bookbinder.chapters import Chapter
-from bookbinder.description import Edition, read_book
-from bookbinder.notebook_files import read_notebook
-from bookbinder.prose import Page
+from bookbinder.config import Edition, read_book
+from bookbinder.files import read_notebook
+from bookbinder.text import Page
 
 BOOK = read_book(ROOT)
 

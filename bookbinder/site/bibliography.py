@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass, field
 
 from bookbinder.chapters import Chapter
-from bookbinder.prose import REFERENCE, Page
 from bookbinder.site.pages import title_of
+from bookbinder.text import REFERENCE, Page
 
 TITLE = re.compile(r"“(.*?),?”")
 WORK = re.compile(r"^(.*?\]\([^\s]*\)(?:\.|$))\s*(.*)$")

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from bookbinder.binding import notebook_path
 from bookbinder.chapters import Chapter
-from bookbinder.description import Book, Edition
+from bookbinder.config import Book, Edition
 from bookbinder.diagrams import pictures_shown
 from bookbinder.errors import BookError
-from bookbinder.notebook_files import write_whole
-from bookbinder.site.finishing import finish
+from bookbinder.files import write_whole
 from bookbinder.site.pages import source_line
+from bookbinder.site.postprocess import finish
 from bookbinder.site.settings import folder_of
 from bookbinder.site.sources import edition_sources
 

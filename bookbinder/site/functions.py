@@ -5,9 +5,9 @@ import inspect
 import re
 
 from bookbinder.chapters import Chapter
-from bookbinder.prose import jupyter_anchor
 from bookbinder.site.formulas import with_math
 from bookbinder.site.pages import title_of
+from bookbinder.text import jupyter_anchor
 
 ORIGIN = re.compile(r"^# From \S*?(\w+)\.md, (.*)$")
 SECTION = re.compile(r"^(Args|Returns|Raises|Yields):$")

@@ -8,9 +8,9 @@ import nbformat
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, tags_of, title_cell
-from bookbinder.notebook_files import ANSI, SOLUTION_IN_CODE
-from bookbinder.opened_alone import INSTALL
-from bookbinder.prose import CITATION, REFERENCE, REFERENCES, TAG
+from bookbinder.colab import INSTALL
+from bookbinder.publish import ANSI, SOLUTION_IN_CODE
+from bookbinder.text import CITATION, REFERENCE, REFERENCES, TAG
 
 ORIGIN = re.compile(r"\A<!-- Made from .*? -->(?=\n)")
 FOLDED = {  # tag -> (what is folded, text on the closed fold, text on the open one)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from bookbinder.description import Book, Edition
+from bookbinder.config import Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.site.browser import chromium
 from bookbinder.site.building import NEEDED, site_folder

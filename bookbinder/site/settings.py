@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from bookbinder.binding import notebook_path
-from bookbinder.description import Book, Edition
-from bookbinder.opened_alone import services
+from bookbinder.colab import services
+from bookbinder.config import Book, Edition
 from bookbinder.site.dates import last_changes
 
 HERE = Path(__file__).parent
@@ -66,7 +66,7 @@ def sphinx_settings(
         "myst_dmath_double_inline": True,
         "myst_dmath_allow_labels": False,
         "myst_heading_anchors": 4,
-        "myst_heading_slug_func": "bookbinder.prose.jupyter_anchor",
+        "myst_heading_slug_func": "bookbinder.text.jupyter_anchor",
         "mathjax_path": "mathjax/tex-chtml.js",
         "mathjax3_config": {
             "options": {"enableMenu": False},

@@ -5,17 +5,18 @@ import difflib
 from bookbinder.bind_facts import packages, read_facts
 from bookbinder.binding import notebook_path, read_edition_chapters, read_or_empty, stale_files
 from bookbinder.chapters import Chapter
-from bookbinder.description import Book, Edition
+from bookbinder.config import Book, Edition
 from bookbinder.errors import BookError
-from bookbinder.filled_in import path_sections, path_table
-from bookbinder.notebook_files import as_text, read_notebook
-from bookbinder.prose import Page, link_problems
+from bookbinder.files import as_text, read_notebook
+from bookbinder.lint import link_problems
+from bookbinder.placeholders import path_sections, path_table
 from bookbinder.site.bibliography import references_page
-from bookbinder.site.front import facts_page, home_page, lead_of
 from bookbinder.site.functions import functions_page
+from bookbinder.site.home import facts_page, home_page, lead_of
 from bookbinder.site.pages import equations, site_notebook
 from bookbinder.site.settings import as_conf, folder_of, sphinx_settings
 from bookbinder.terms import BOLD, explained, singular
+from bookbinder.text import Page
 
 MORE = ("functions", "references", "genindex", "facts")
 # Terms of the book about itself, and a word that often means something else: no links to these.

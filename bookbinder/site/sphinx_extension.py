@@ -9,8 +9,8 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from bookbinder.prose import EQUATION, TAG
 from bookbinder.terms import TERM
+from bookbinder.text import EQUATION, TAG
 
 BOXES = {"The question.": "question", "Note.": "note"}
 UNTOUCHED = (nodes.literal, nodes.literal_block, nodes.reference, nodes.math, nodes.math_block)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from d2l_attention.practice.arrays import (
+from d2l_attention.arrays import (
     as_array,
     current_framework,
     in_framework,

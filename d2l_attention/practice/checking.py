@@ -14,8 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from d2l_attention.practice import drawing
-from d2l_attention.practice.arrays import (
+from d2l_attention.arrays import (
     as_array,
     copied,
     current_framework,
@@ -23,6 +22,7 @@ from d2l_attention.practice.arrays import (
     in_framework,
     kind_of,
 )
+from d2l_attention.practice import drawing
 from d2l_attention.practice.diagnosis import Trial, diagnose
 from d2l_attention.practice.exercises import Exercise, find
 from d2l_attention.practice.explorer import STYLE

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from d2l_attention.practice.arrays import as_array, copied, kind_of
+from d2l_attention.arrays import as_array, copied, kind_of
 from d2l_attention.practice.exercises import Exercise
 
 

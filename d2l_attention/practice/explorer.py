@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from d2l_attention.arrays import as_array, dtype_of, kind_of
 from d2l_attention.practice import drawing, explorer_live, explorer_planes, explorer_plots
-from d2l_attention.practice.arrays import as_array, dtype_of, kind_of
 
 MOST_BYTES = 60_000
 MOST_SLIDERS = 4

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from d2l_attention.practice.arrays import as_array
+from d2l_attention.arrays import as_array
 
 SIGNIFICANT = 8  # digits
 

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from contourpy import contour_generator
 
-from d2l_attention.practice.arrays import as_array
+from d2l_attention.arrays import as_array
 from d2l_attention.practice.explorer_plots import (
     SHADES,
     Area,

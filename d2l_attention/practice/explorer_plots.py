@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from d2l_attention.practice.arrays import as_array
+from d2l_attention.arrays import as_array
 from d2l_attention.practice.drawing import place, ticks
 
 COLORS = {  # as in the diagrams of the book

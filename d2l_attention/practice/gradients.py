@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from d2l_attention.practice.arrays import as_array, copied, in_framework
+from d2l_attention.arrays import as_array, copied, in_framework
 
 
 def gradients(

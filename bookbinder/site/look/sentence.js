@@ -1,5 +1,5 @@
 // The explorer of the home page: what each word of the reader's sentence attends to.
-// bookbinder/site/sentence.py computes the same; site_tests/test_home.py compares the two.
+// bookbinder/site/home_explorer.py computes the same; site_tests/test_home.py compares the two.
 const bookSentence = (() => {
   const wordsOf = (text, most) =>
     text.split(/\s+/)

@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from bookbinder.errors import BookError
-from bookbinder.saved_cells import compose_module, saved_in_cell
+from bookbinder.export import compose_module, saved_in_cell
 
 
 def save(cell, first_line=10):

@@ -14,9 +14,9 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from bookbinder.description import Edition
+from bookbinder.config import Edition
 from bookbinder.execution import kernel_environment
-from tests.mutants.faults import Fault
+from tools.mutants.faults import Fault
 
 SECONDS = 600  # a run that takes longer hangs: that is a catch, too
 

@@ -1,16 +1,12 @@
-"""Turn an executed chapter into a notebook file, and write files whole or not at all."""
+"""Turn an executed chapter into the notebook that readers get."""
 
-import contextlib
 import copy
-import os
 import re
-from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, tags_of, title_cell
-from bookbinder.errors import BookError
 from bookbinder.pictures import SVG, pictures_difference
 
 COMMAND = "make notebooks"
@@ -91,39 +87,3 @@ def pictures_apart(outputs: list[NotebookNode]) -> tuple[list[str], list[Noteboo
     """Return the SVG texts of some outputs, and the outputs without these."""
     rest = copy.deepcopy(outputs)
     return [str(o.data.pop(SVG)) for o in rest if SVG in o.get("data", {})], rest
-
-
-def as_text(notebook: NotebookNode) -> str:
-    return nbformat.writes(notebook) + "\n"
-
-
-def read_notebook(path: Path) -> NotebookNode:
-    """Return the notebook in `path`; raise BookError where there is none, or a broken one."""
-    try:
-        return nbformat.read(path, as_version=4)
-    except FileNotFoundError:
-        raise BookError(f"{path} is missing; run `{COMMAND}` first") from None
-    except (OSError, ValueError, AttributeError, nbformat.ValidationError) as error:
-        reason = str(error).splitlines()[0]
-        raise BookError(f"{path} is no notebook ({reason}); `{COMMAND}` makes it anew") from None
-
-
-def write_whole(path: Path, text: str) -> bool:
-    """Write `text` to `path` by way of a file beside it; return whether anything changed.
-
-    Interrupted or failing, it leaves the old file as it was and nothing beside it.
-    """
-    new = path.with_name(f".{path.name}.new")
-    try:
-        if path.exists() and path.read_bytes() == text.encode():
-            return False
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            new.write_text(text, encoding="utf-8", newline="\n")
-            os.replace(new, path)
-        finally:
-            with contextlib.suppress(OSError):
-                new.unlink(missing_ok=True)
-    except OSError as error:
-        raise BookError(f"{path}: cannot be written ({error.strerror}); it is unchanged") from None
-    return True

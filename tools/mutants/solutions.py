@@ -1,7 +1,7 @@
 """Plants faults in the worked solutions of the exercises and sees whether the checks refuse them.
 
-    python -m tests.mutants.solutions          every exercise that has a check
-    python -m tests.mutants.solutions 4.1 4.2  these only
+    python -m tools.mutants.solutions          every exercise that has a check
+    python -m tools.mutants.solutions 4.1 4.2  these only
 
 D2L_FRAMEWORK says whose edition. A fault that gets through is a wrong answer that a student could
 hand in. Those that change nothing a reader could see stand in equivalent_solutions.toml (of JAX:
@@ -24,12 +24,12 @@ from pathlib import Path
 
 from bookbinder.binding import read_edition_chapters
 from bookbinder.chapters import Chapter, tags_of
-from bookbinder.description import read_book
+from bookbinder.config import read_book
 from bookbinder.execution import kernel_environment
 from bookbinder.worksheets import names_in
 from d2l_attention.practice.checking import examine
 from d2l_attention.practice.exercises import find
-from tests.mutants.faults import Fault, faults
+from tools.mutants.faults import Fault, faults
 
 os.environ.update(kernel_environment())
 FRAMEWORK = os.environ["D2L_FRAMEWORK"]

@@ -4,11 +4,11 @@ import copy
 import dataclasses
 
 from bookbinder.chapters import Chapter, title_cell
-from bookbinder.description import FILE, Book, Edition, guess
+from bookbinder.config import FILE, Book, Edition, guess
 from bookbinder.errors import BookError
 from bookbinder.notation import read_notation, table
-from bookbinder.pace import Section, in_fives, minutes, sections
-from bookbinder.prose import jupyter_anchor
+from bookbinder.reading_time import Section, in_fives, minutes, sections
+from bookbinder.text import jupyter_anchor
 
 MINUTES, PATH, NOTATION = "{{minutes}}", "{{path}}", "{{notation}}"
 

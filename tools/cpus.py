@@ -1,6 +1,6 @@
 """Compare every output of the notebooks as CPUs other than this one would compute it.
 
-`python -m tests.cpus [NAME ...]` runs all settings, or the named ones.
+`python -m tools.cpus [NAME ...]` runs all settings, or the named ones.
 """
 
 import os

@@ -3,7 +3,7 @@
 import pytest
 from conftest import TINY, write_files
 
-from bookbinder.description import read_book
+from bookbinder.config import read_book
 from bookbinder.errors import BookError
 
 JAX = '[frameworks.jax]\n        name = "JAX"\n        module = "tiny/jax.py"\n        '

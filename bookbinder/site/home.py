@@ -10,9 +10,9 @@ from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter
 from bookbinder.pictures import SVG
-from bookbinder.prose import Page
+from bookbinder.site.home_explorer import explorer
 from bookbinder.site.pages import title_of
-from bookbinder.site.sentence import explorer
+from bookbinder.text import Page
 
 QUESTION = re.compile(r"^> \*\*The question\.\*\* (.*(?:\n> .*)*)", re.MULTILINE)
 REPORT = "environment_report("

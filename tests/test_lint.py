@@ -4,7 +4,8 @@ import nbformat
 import pytest
 
 from bookbinder.chapters import Chapter, places_of
-from bookbinder.prose import Page, agrees, problems
+from bookbinder.lint import agrees, problems
+from bookbinder.text import Page
 
 GOOD = """# 4. Title
 

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 from bookbinder.errors import BookError
-from bookbinder.site.darkness import with_dark_version
-from bookbinder.site.finding import sections_script
+from bookbinder.site.dark_svg import with_dark_version
 from bookbinder.site.icons import icon_styles, icons_used
 from bookbinder.site.previews import previews_script
+from bookbinder.site.search_index import sections_script
 from bookbinder.site.styles import classes_of, used_only
 
 ICON_SCRIPT = "scripts/fontawesome.js"

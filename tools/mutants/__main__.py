@@ -1,9 +1,9 @@
 """Plants one fault after the other in the generated module and sees whether the tests notice.
 
-    python -m tests.mutants                  unit tests on all faults, notebooks on a sample
-    python -m tests.mutants --checks         the faults of the checks of arguments, checks.py
-    python -m tests.mutants --function NAME  the faults of one function or class only
-    python -m tests.mutants --sample 100     a sample of the faults only
+    python -m tools.mutants                  unit tests on all faults, notebooks on a sample
+    python -m tools.mutants --checks         the faults of the checks of arguments, checks.py
+    python -m tools.mutants --function NAME  the faults of one function or class only
+    python -m tools.mutants --sample 100     a sample of the faults only
 
 D2L_FRAMEWORK says whose module it is.
 
@@ -25,10 +25,10 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from bookbinder.description import read_book
+from bookbinder.config import read_book
 from bookbinder.execution import kernel_environment
-from tests.mutants import notebooks, unit_tests
-from tests.mutants.faults import Fault, faults
+from tools.mutants import notebooks, unit_tests
+from tools.mutants.faults import Fault, faults
 
 os.environ.update(kernel_environment())
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -36,7 +36,7 @@ BOOK = read_book(ROOT)
 EDITION = BOOK.edition(os.environ["D2L_FRAMEWORK"])
 CHECKS = EDITION.module.with_name("checks.py")
 FIRST = EDITION.framework == BOOK.editions[0].framework
-ATTENTION = ROOT / "tests" / ("attention" if FIRST else EDITION.framework)
+ATTENTION = ROOT / "tests" / EDITION.framework
 EQUIVALENT = "equivalent.toml" if FIRST else f"equivalent_{EDITION.framework}.toml"
 # The tests in the order of their speed.
 TESTS = [
@@ -80,7 +80,7 @@ def main() -> int:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.mutants")
+    parser = argparse.ArgumentParser(prog="python -m tools.mutants")
     parser.add_argument("--checks", action="store_true", help="of checks.py, not of the module")
     parser.add_argument("--function", help="a function or class of the module")
     parser.add_argument("--sample", type=int, default=0, help="how many faults (default: all)")

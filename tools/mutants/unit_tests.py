@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from bookbinder.description import Edition
-from tests.mutants.faults import Fault
+from bookbinder.config import Edition
+from tools.mutants.faults import Fault
 
 SECONDS = 120  # a fork that takes longer hangs: that is a catch, too
 

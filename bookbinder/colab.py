@@ -9,7 +9,7 @@ from urllib.parse import quote
 import nbformat
 
 from bookbinder.chapters import Chapter, name_cells
-from bookbinder.description import Book, Edition
+from bookbinder.config import Book, Edition
 
 INSTALL = "install"  # the tag of the cell; no chapter has it
 BRANCH = "main"  # of the repository, where readers find the notebooks

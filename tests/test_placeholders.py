@@ -7,14 +7,14 @@ import pytest
 from this_book import BOOK, chapters
 
 from bookbinder.chapters import read_chapter
-from bookbinder.description import Book, Edition
+from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams, stale_diagrams
 from bookbinder.errors import BookError
-from bookbinder.filled_in import filled_in, path_minutes, path_sections
 from bookbinder.notation import Letter, in_code, letter_problems, letters_in, read_notation, table
-from bookbinder.pace import minutes, sections
-from bookbinder.prose import Page
+from bookbinder.placeholders import filled_in, path_minutes, path_sections
+from bookbinder.reading_time import minutes, sections
 from bookbinder.terms import early_uses
+from bookbinder.text import Page
 
 FIRST = f"""\
 # 1. First

@@ -13,10 +13,12 @@ from conftest import ROOT, TINY, write_files
 from bookbinder.__main__ import main
 from bookbinder.binding import notebook_path, read_edition_chapters, stale_files
 from bookbinder.chapters import tags_of
-from bookbinder.description import read_book
-from bookbinder.notebook_files import as_text, published
-from bookbinder.opened_alone import INSTALL, badges, services
-from bookbinder.prose import Page, problems
+from bookbinder.colab import INSTALL, badges, services
+from bookbinder.config import read_book
+from bookbinder.files import as_text
+from bookbinder.lint import problems
+from bookbinder.publish import published
+from bookbinder.text import Page
 
 NAMED = "https://github.com/someone/some-book"
 WITH_EXERCISE = {
