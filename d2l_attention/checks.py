@@ -29,7 +29,7 @@ def is_floating(array: Shaped) -> bool:
 def check_vectors(queries: Shaped, keys: Shaped) -> None:
     """Raise ValueError unless queries and keys are (n, d) and (m, d), or (n,) and (m,)."""
     q, k = tuple(queries.shape), tuple(keys.shape)
-    d_q, d_k = ((*shape, 1)[1:] for shape in (q, k))  # (n,) is (n, 1)
+    d_q, d_k = ((*shape, 1)[1:2] for shape in (q, k))  # (n,) is (n, 1)
     if d_q != d_k or not 1 <= len(q) <= 2 or not 1 <= len(k) <= 2:
         raise ValueError(f"queries and keys must be (n, d) and (m, d), got {q} and {k}")
 
