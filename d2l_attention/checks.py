@@ -103,3 +103,12 @@ def check_lengths(lens: Sequence[int], b: int, m: int) -> None:
         raise TypeError(f"lens must be a sequence of integers, got {got}")
     if len(lens) != b or not all(0 <= length <= m for length in lens):
         raise ValueError(f"lens must be {b} lengths in 0..{m}, got {lens}")
+
+
+def check_pairs(x: Shaped) -> None:
+    """Raise TypeError or ValueError unless x is floating point, with an even dimension."""
+    if not is_floating(x):
+        raise TypeError(f"x must be floating point, got {x.dtype}")
+    if (d := x.shape[-1]) % 2:
+        fit = f"got {d}; {d - 1} or {d + 1} would fit"
+        raise ValueError(f"the dimension must be even, as features go in pairs, {fit}")
