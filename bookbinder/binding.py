@@ -22,6 +22,7 @@ from bookbinder.files import as_text, read_notebook, write_whole
 from bookbinder.overlay import lay_over, with_overlay
 from bookbinder.placeholders import filled_in
 from bookbinder.publish import COMMAND, keep_equal_pictures, keep_old_ignored, published, unexecuted
+from bookbinder.text import with_shown_anchors
 
 
 def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
@@ -34,7 +35,7 @@ def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
             chapter = lay_over(chapter, overlay, book.named(overlay))
         chapters.append(chapter)
     chapters = filled_in(book, edition, chapters)
-    return [ready_to_open_alone(chapter, book, edition) for chapter in chapters]
+    return [ready_to_open_alone(c, book, edition) for c in with_shown_anchors(chapters)]
 
 
 def drift(book: Book, edition: Edition) -> list[str]:

@@ -34,6 +34,7 @@ def ready_to_open_alone(chapter: Chapter, book: Book, edition: Edition) -> Chapt
     """
     if not book.repository:
         return chapter
+    original = chapter.original and ready_to_open_alone(chapter.original, book, edition)
     package = book.named(edition.module).split("/")[0]
     source = CELL.format(
         repository=book.repository,
@@ -44,7 +45,8 @@ def ready_to_open_alone(chapter: Chapter, book: Book, edition: Edition) -> Chapt
     cell = nbformat.v4.new_code_cell(source, metadata={"tags": [INSTALL]})
     notebook = nbformat.v4.new_notebook(cells=[cell, *chapter.notebook.cells])
     name_cells(notebook)
-    return Chapter(chapter.name, chapter.file, notebook, [[f"{chapter.file}:1"], *chapter.places])
+    places = [[f"{chapter.file}:1"], *chapter.places]
+    return Chapter(chapter.name, chapter.file, notebook, places, original)
 
 
 def services(repository: str, notebook: str) -> dict[str, str]:

@@ -39,8 +39,8 @@ class Saved:
 
 
 def saved_in(chapter: Chapter) -> list[Saved]:
-    """Return what the cells of a chapter save, in order."""
-    saved = []
+    """Return what the cells of a chapter save, in order; in every language it is the same."""
+    chapter, saved = chapter.english, []
     for index, cell in enumerate(chapter.notebook.cells):
         if cell.cell_type == "code" and "save" in cell.source.lower():
             origin = f"{chapter.file}, {heading_before(chapter, index)}"
