@@ -50,7 +50,7 @@ def path_sections(book: Book, chapters: list[Chapter]) -> dict[str, list[Section
             continue  # this edition does not have it
         if name not in by_name:
             raise BookError(f"{FILE}: two_hours: no chapter {name!r}{guess(name, by_name)}")
-        titles = [english_title(section) for section in by_name[name]]
+        titles = [section.heading.english_title for section in by_name[name]]
         if heading and heading not in titles:
             raise BookError(
                 f"{FILE}: two_hours: {name} has no section {heading!r}{guess(heading, titles)}"
@@ -58,13 +58,9 @@ def path_sections(book: Book, chapters: list[Chapter]) -> dict[str, list[Section
         path.setdefault(name, []).extend(
             section
             for section in by_name[name]
-            if (english_title(section) == heading if heading else not section.is_exercises)
+            if (section.heading.english_title == heading if heading else not section.is_exercises)
         )
     return path
-
-
-def english_title(section: Section) -> str:
-    return section.heading.english.lstrip("#").strip()
 
 
 def time_text(chapter: Chapter, path: list[Section]) -> str:

@@ -44,25 +44,30 @@ class Line:
 
     @property
     def title(self) -> str:
-        """The words of a heading."""
+        """The words of a heading as the chapter shows it."""
         return self.text.lstrip("#").strip()
 
+    @property
+    def english_title(self) -> str:
+        """The words by which routes and the module name a heading."""
+        return self.english.lstrip("#").strip()
 
-def lines_of(chapter: Chapter) -> Iterator[Line]:
-    """Yield the lines of prose, fenced blocks left out."""
-    fenced, section = False, ""
+
+def lines_of(chapter: Chapter, fenced: bool = False) -> Iterator[Line]:
+    """Yield the lines of prose, those of fenced blocks only where they are asked for."""
+    inside, section = False, ""
     cells = zip(chapter.notebook.cells, chapter.english.notebook.cells, strict=True)
     for index, (cell, source) in enumerate(cells):
         if cell.cell_type != "markdown":
             continue
         lines = zip(cell.source.splitlines(), source.source.splitlines(), strict=True)
         for offset, (text, english) in enumerate(lines):
-            if english.startswith("```"):
-                fenced = not fenced
-            elif not fenced:
-                role = role_of(english)
-                if english.startswith(("# ", "## ")):
-                    section = role
+            is_fence = english.startswith("```")
+            inside ^= is_fence
+            role = "" if inside or is_fence else role_of(english)
+            if english.startswith(("# ", "## ")) and not inside:
+                section = role
+            if fenced or not (inside or is_fence):
                 yield Line(chapter.where(index, offset), text, index, english, role, section)
 
 
@@ -71,8 +76,8 @@ def headings_of(chapter: Chapter) -> list[Line]:
 
 
 def anchor_of(heading: Line) -> str:
-    """Return by what links, routes and editions name a heading: its English words."""
-    return jupyter_anchor(heading.english.lstrip("#"))
+    """Return the anchor by which links in the source lead to a heading: that of its English."""
+    return jupyter_anchor(heading.english_title)
 
 
 def jupyter_anchor(title: str) -> str:
@@ -100,6 +105,14 @@ def with_shown_anchors(chapters: list[Chapter]) -> list[Chapter]:
         return dataclasses.replace(chapter, notebook=notebook)
 
     return [led(chapter) if chapter.original else chapter for chapter in chapters]
+
+
+def shown_words(chapters: list[Chapter]) -> dict[str, str]:
+    """Return the titles and labels that have a role, as chapters show them, each with its role."""
+    lines = [line for chapter in chapters for line in lines_of(chapter)]
+    titles = {line.title: line.role for line in lines if line.english.startswith("## ")}
+    labels = {LABEL.search(line.text)[1]: line.role for line in lines if line.english[:4] == "> **"}
+    return {words: role for words, role in (titles | labels).items() if role}
 
 
 @dataclass

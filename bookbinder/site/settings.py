@@ -38,6 +38,7 @@ def sphinx_settings(
     equations: dict[str, str],
     terms: dict[str, tuple[str, str]],
     anchors: dict,
+    roles: dict[str, str],
 ) -> dict:
     """Return Sphinx's settings as plain values."""
     options = {
@@ -112,6 +113,7 @@ def sphinx_settings(
             for other in book.editions
         ],
         "book_anchors": anchors,
+        "book_roles": roles,
     }
 
 
