@@ -8,9 +8,9 @@ from pathlib import Path
 
 from bookbinder.config import Book, Edition
 from bookbinder.files import write_whole
+from d2l_attention.frameworks import load
 
 PACKAGES = ("numpy", "matplotlib", "jupyterlab", "nbclient", "ipykernel")
-PACKAGES_OF = {"pytorch": ("torch",), "jax": ("jax", "flax")}  # beside the others'
 
 
 def facts_file(book: Book, edition: Edition) -> Path:
@@ -38,7 +38,7 @@ def note_seconds(book: Book, edition: Edition, chapter: str, seconds: float) -> 
 
 def packages(framework: str) -> tuple[str, ...]:
     """Return the packages whose versions a reader asks for first."""
-    return (*PACKAGES_OF.get(framework, ()), *PACKAGES)
+    return (*load(framework).PACKAGES, *PACKAGES)
 
 
 def versions(framework: str) -> dict[str, str]:
