@@ -8,10 +8,15 @@ from pathlib import Path
 
 from bookbinder.roles import OPENING, WORDS
 from bookbinder.text import CITATION, EQUATION, LINK, REFERENCE, TAG, Page, without_code
+from d2l_attention.frameworks import known, load
 
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:%|(?:[eE][-+]?\d+)?(?![\d.]*\w))")
 EXERCISE = re.compile(r"\b[Ee]xercise \d+\.\d+")
-VERSION = re.compile(r"\b(Python|PyTorch|torch|matplotlib|Matplotlib|CUDA|JupyterLab) \d+(\.\d+)*")
+VERSIONED = ["Python", "matplotlib", "Matplotlib", "CUDA", "JupyterLab"]
+VERSIONED += [
+    name for framework in map(load, known()) for name in (framework.NAME, framework.PACKAGE)
+]
+VERSION = re.compile(rf"\b({'|'.join(VERSIONED)}) \d+(\.\d+)*")
 TWO_SENTENCES = re.compile(r"[\w)$`*”][.?!][”*]* (?=[A-Z“`$*])")
 LABEL = re.compile(r"^(> |- |\d+\. )?(\*\*[^*]*\.\*\* )?")  # "> **Note.** ..." is one sentence
 ABBREVIATION = re.compile(r"\b(e\.g|i\.e|vs|cf|al|Eq|Fig)\. ")

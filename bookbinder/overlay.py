@@ -23,6 +23,7 @@ from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, check_tags, name_cells
 from bookbinder.errors import BookError
+from d2l_attention.frameworks import code_of_others
 
 WAS, DROP = "was", "drop section"
 COMMENT = re.compile(r"<!-- *(\w[\w ]*?): *(.*?) *-->", re.DOTALL)
@@ -30,9 +31,6 @@ FENCE = re.compile(r"(`{3,})")
 HEADING = re.compile(r"(#+) +(.*)")
 SHOWN = 60  # how much of a line a message quotes
 ALIKE = 0.5  # what a message calls "most like it" is at least so alike
-BASE_ONLY = re.compile(
-    r"\btorch\b|(?<!jax\.)\bnn\.|\bF\."
-)  # what no cell of a laid-over chapter may say
 
 Cells = list[tuple[NotebookNode, list[str]]]  # each with the places of its lines
 
@@ -78,16 +76,16 @@ def with_overlay(chapter: Chapter, path: Path, file: str) -> tuple[Chapter, list
     name_cells(notebook)
     result = Chapter(chapter.name, chapter.file, notebook, [places for _, places in cells])
     check_tags(result)
-    return result, mistakes + base_words(result, file)
+    return result, mistakes + base_words(result, file, code_of_others(Path(file).parent.name))
 
 
-def base_words(chapter: Chapter, file: str) -> list[str]:
-    """Return the cells that speak of the framework of the book's source, one line each."""
+def base_words(chapter: Chapter, file: str, others: str) -> list[str]:
+    """Return the cells that speak of another framework, a line each; `others` is a pattern."""
     return [
         f"{chapter.where(index)}: {file} must replace or drop this cell, "
         f"which says {found[0]!r} (was={cell.id!r})"
         for index, cell in enumerate(chapter.notebook.cells)
-        if cell.cell_type == "code" and (found := BASE_ONLY.search(cell.source))
+        if cell.cell_type == "code" and (found := re.search(others, cell.source))
     ]
 
 

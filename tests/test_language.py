@@ -9,6 +9,7 @@ from this_book import BOOK, chapters, pages
 
 from bookbinder.notation import letter_problems, number_of, read_notation, used_letters
 from bookbinder.terms import early_uses
+from d2l_attention.frameworks import load
 
 WRITTEN = sorted(
     chain(
@@ -50,35 +51,17 @@ ALLOWED = {  # file name -> what may stand there, and why
     "02_kernels.md": {"bend"},  # of a curve
 }
 
-# Terms of another framework -> those of the edition. A sentence that names the other one may use
-# its terms; so may one that speaks of a Python module, or of the direction of a pass.
-FOREIGN = {
-    "jax": {
-        r"\btensors?\b": "array",
-        r"\bautograd\b": "grad, differentiation",
-        r"\bin[- ]place\b(?! of)": "a new array",
-        r"(?<!Python )(?<!'s )(?<!the )(?<!their )(?<!empty )\bmodules?\b(?! (of|named) )": "layer",
-        r"\bbackward\b(?! pass| as well)": "gradient, backward pass",
-        r"\bstate_dict\b|\brequires_grad\b": "state, argnums",
-        r"`forward`": "`__call__`",
-        r"\blazy\b": "sizes are given",
-    },
-    "pytorch": {
-        r"\bnnx\b|\bFlax\b": "nn.Module, layer",
-        r"\bXLA\b|\bjaxpr\b": "compiler, graph",
-        r"\bpytrees?\b": "tensors",
-    },
-}
-OTHERS_NAME = {"jax": r"PyTorch|torch|d2l_attention|Linen|forward", "pytorch": r"JAX|jax"}
-
 
 def foreign_terms(framework, sentence):
-    """Return the terms of other frameworks in a sentence of an edition, and what to say."""
-    if re.search(OTHERS_NAME[framework], re.sub(r"`forward`", "", sentence)):
+    """Return the terms of other frameworks in a sentence of an edition, and what to say.
+
+    A sentence that names the other one may use its terms.
+    """
+    if re.search(load(framework).EXCUSE, sentence):
         return []
     return [
         f"{match[0]!r}: {instead}"
-        for term, instead in FOREIGN[framework].items()
+        for term, instead in load(framework).FOREIGN.items()
         if (match := re.search(term, sentence, re.IGNORECASE))
     ]
 
