@@ -50,7 +50,7 @@ def drift(book: Book, edition: Edition) -> list[str]:
 
 def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
     """Return the text of the module that the chapters save."""
-    source = book.source.relative_to(book.root).as_posix()
+    source = book.named(book.source)
     header = (
         f"# Made from the #@save cells of {source}/ by `{COMMAND}`: change these, not this file.\n"
         f'"""{book.title} in {edition.name}: the functions that the chapters derive."""'
