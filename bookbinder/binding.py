@@ -10,7 +10,6 @@ from pathlib import Path
 from nbformat import NotebookNode
 from tqdm import tqdm
 
-from bookbinder.bind_facts import note_seconds
 from bookbinder.chapters import Chapter, read_chapter, tags_of
 from bookbinder.colab import ready_to_open_alone
 from bookbinder.config import Book, Edition
@@ -104,7 +103,6 @@ def bind_notebook(book: Book, edition: Edition, chapter: Chapter) -> None:
     changed = write_whole(path, as_text(notebook))
     if cover := cover_picture(notebook):
         changed |= write_whole(cover_path(edition), cover)
-    note_seconds(book, edition, chapter.name, time.monotonic() - begun)
     state = "changed" if changed else "as before"
     print(
         f"{chapter.name:35}{cells:4} cells{time.monotonic() - begun:7.1f} s   {state}", flush=True

@@ -1,4 +1,4 @@
-"""The site's sources: links, folds, references, functions, formulas; and builds that must fail."""
+"""The site's sources: links, folds, references, functions; and builds that must fail."""
 
 import functools
 import json
@@ -26,9 +26,8 @@ from bookbinder.site.bibliography import references_page
 from bookbinder.site.building import build_site, in_the_book, site_folder
 from bookbinder.site.dark_svg import dark, with_dark_version
 from bookbinder.site.dates import last_changes
-from bookbinder.site.formulas import with_math
 from bookbinder.site.functions import docstring_as_markdown, functions_page
-from bookbinder.site.home import facts_page, home_page, lead_of, picture
+from bookbinder.site.home import home_page, lead_of, picture
 from bookbinder.site.icons import icon_styles, icons_used
 from bookbinder.site.pages import equations, site_notebook
 from bookbinder.site.postprocess import MODULE, finish, finished, size_of, slim
@@ -236,7 +235,7 @@ def test_a_work_that_two_chapters_cite_is_listed_once(book):
 
 def test_the_home_page_lists_chapters_with_question_and_minutes(book):
     notebooks = [(chapter, chapter.notebook) for chapter in chapters_of(book)]
-    page = home_page("Tiny", "Lead.", notebooks, ("facts",))
+    page = home_page("Tiny", "Lead.", notebooks, ("functions",))
     first, second = page.split(":::{container} book-card")[1:]
     assert "**[0. First](00_first.ipynb)**\n\nWhy?\n\n*0 minutes*" in first
     assert "[1. Second](01_second.ipynb)" in second
@@ -322,28 +321,6 @@ def test_the_lead_of_the_readme_is_its_first_paragraph_of_words():
     assert lead_of("# T\n\n[![Open in Colab](a.svg)](b)\n\n`code`\n\nLead.\n\nMore.") == "Lead."
 
 
-def test_facts_say_where_nothing_is_known(book):
-    notebooks = [(chapter, chapter.notebook) for chapter in chapters_of(book)]
-    assert "Seconds" not in facts_page(notebooks, {}, {"torch": "2.13.0"})
-    assert "not recorded" in facts_page(notebooks, {"seconds": {"00_first": 3}}, {})
-    assert "| 1.5 |" in facts_page(notebooks, {"seconds": {"00_first": 1.5}}, {})
-
-
-@pytest.mark.parametrize(
-    ("plain", "math"),
-    [
-        ("Scores (b, n, m), or None.", "Scores $(b, n, m)$, or None."),
-        ("softmax(Q K^T / sqrt(d)) V.", r"$\mathrm{softmax}(Q K^\top / \sqrt{d}) V$."),
-        ("Return 1 where |r| <= 1, else 0", r"Return 1 where $|r| \le 1$, else 0"),
-        ("w^T tanh(q + k), block by block", r"$w^\top \tanh(q + k)$, block by block"),
-        ("`(b, n)` is code, a word is a word.", "`(b, n)` is code, a word is a word."),
-        ("None: nothing is padding (see above).", "None: nothing is padding (see above)."),
-    ],
-)
-def test_formulas_in_docstrings_become_tex(plain, math):
-    assert with_math(plain) == math
-
-
 def test_a_docstring_becomes_a_list_of_arguments():
     page = docstring_as_markdown(
         "Do it.\n\n    Args:\n        a, b: two\n            lines\n        c: one\n"
@@ -355,7 +332,7 @@ def test_the_short_form_of_a_docstring_becomes_a_list_too():
     page = docstring_as_markdown(
         "Do it.\n\n    Args: a (n, m) or\n        (m,); b and c, two.\n    Raises: E if none.\n"
     )
-    arguments = "**Arguments**\n\n- `a`: $(n, m)$ or $(m,)$\n- `b`, `c`: two"
+    arguments = "**Arguments**\n\n- `a`: (n, m) or (m,)\n- `b`, `c`: two"
     assert page == f"Do it.\n\n{arguments}\n\n**Raises**\n\n- `E`: if none"
 
 

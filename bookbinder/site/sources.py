@@ -2,7 +2,6 @@
 
 import difflib
 
-from bookbinder.bind_facts import packages, read_facts
 from bookbinder.binding import notebook_path, read_edition_chapters, read_or_empty, stale_files
 from bookbinder.chapters import Chapter
 from bookbinder.config import Book, Edition
@@ -12,13 +11,13 @@ from bookbinder.lint import link_problems
 from bookbinder.placeholders import path_sections, path_table
 from bookbinder.site.bibliography import references_page
 from bookbinder.site.functions import functions_page
-from bookbinder.site.home import facts_page, home_page, lead_of
+from bookbinder.site.home import home_page, lead_of
 from bookbinder.site.pages import equations, site_notebook
 from bookbinder.site.settings import as_conf, folder_of, sphinx_settings
 from bookbinder.terms import BOLD, explained, singular
 from bookbinder.text import Page
 
-MORE = ("functions", "references", "genindex", "facts")
+MORE = ("functions", "references", "genindex")
 # Terms of the book about itself, and a word that often means something else: no links to these.
 NOT_LINKED = ("cell", "explorer", "notebook", "predict", "two-hour path", "value", "whole book")
 
@@ -45,8 +44,6 @@ def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[
     text = helpers.pop(module, "")
     files["functions.md"] = functions_page(text, module, chapters, helpers)
     files["references.md"] = references_page(chapters)
-    pins = pinned(read_or_empty(book.root / "constraints.txt"), edition.framework)
-    files["facts.md"] = facts_page(bound, read_facts(book, edition), pins)
     sections = path_sections(book, chapters)
     path = path_table(chapters, sections), sum(map(len, sections.values()))
     lead = lead_of(read_or_empty(book.root / "README.md"))
@@ -56,12 +53,6 @@ def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[
     )
     files["conf.py"] = as_conf(settings)
     return files, chapters
-
-
-def pinned(constraints: str, framework: str) -> dict[str, str]:
-    """Return the pinned versions that a reader asks for first."""
-    pins = dict(line.partition("==")[::2] for line in constraints.splitlines() if "==" in line)
-    return {name: pins[name] for name in packages(framework) if name in pins}
 
 
 def term_places(pages: list[Page]) -> dict[str, tuple[str, str]]:
