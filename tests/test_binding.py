@@ -269,35 +269,3 @@ def test_ctrl_c_while_the_commands_are_loaded_is_one_line(tiny):
 def test_an_unknown_chapter_is_named(tiny, capsys):
     assert main(["bind", "00_frist"]) == 1
     assert "no chapter '00_frist' in the book (did you mean '00_first'?)" in capsys.readouterr().err
-
-
-def test_a_second_framework_is_bound_from_the_chapters_and_its_overlays(tiny):
-    with (tiny / "book.toml").open("a") as toml:
-        toml.write("[frameworks.jax]\n")
-        toml.write('without = ["01_second"]\n')
-    write_files(tiny, {"book/jax/00_first.md": "<!-- was: Some words. -->\nOther words.\n"})
-    assert main(["bind", "--framework", "jax"]) == 0
-    notebook = nbformat.read(tiny / "notebooks/jax/00_first.ipynb", as_version=4)
-    assert "Other words." in notebook.cells[0].source
-    assert "return 2 * x" in (tiny / "d2l_attention/jax.py").read_text()
-    assert sorted(p.name for p in tiny.glob("notebooks/*/*")) == ["00_first.ipynb"]
-    book = read_book(tiny)
-    assert stale_files(book, book.edition("jax")) == []
-
-
-def test_a_changed_chapter_leaves_its_overlay_behind_and_drift_says_where(tiny, capsys):
-    with (tiny / "book.toml").open("a") as toml:
-        toml.write("[frameworks.jax]\n")
-    write_files(tiny, {"book/jax/00_first.md": "<!-- was: Some words. -->\nOther words.\n"})
-    assert main(["drift", "jax"]) == 0
-    assert capsys.readouterr().out == "all overlays of jax fit\n"
-    change(tiny / "book/00_first.md", "Some words.", "Some new words.")
-    assert main(["drift", "jax"]) == 1
-    mistake = (
-        "book/jax/00_first.md:1: no place has the line 'Some words.'; "
-        "most like it, at book/00_first.md:3: 'Some new words.'"
-    )
-    assert capsys.readouterr() == (f"{mistake}\n", "error: jax: 1 to look at\n")
-    assert main(["bind", "--framework", "jax"]) == 1
-    assert capsys.readouterr().err == f"error: {mistake}\n"
-    assert not (tiny / "notebooks").exists()
