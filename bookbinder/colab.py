@@ -30,7 +30,7 @@ def ready_to_open_alone(chapter: Chapter, book: Book, edition: Edition) -> Chapt
     """Return the chapter with the install cell before its first one, if there is a repository.
 
     The cell is silent where the package is there. Where it is not, pip adds what is missing and
-    leaves what is new enough, so that the torch of Colab or Kaggle, made for its GPU, stays.
+    leaves what is new enough, so that the framework of Colab or Kaggle, made for its GPU, stays.
     """
     if not book.repository:
         return chapter

@@ -1,6 +1,7 @@
 """What each command of `python -m bookbinder` does."""
 
 import argparse
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from bookbinder.config import Book, Edition, guess, read_book
 from bookbinder.contents_panel import write_contents_panel
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.errors import BookError
+from bookbinder.execution import frameworks_own
 from bookbinder.reader_copies import bring_copies, bring_fresh
 from bookbinder.site.building import build_site, open_site
 from bookbinder.site.printing import print_book
@@ -40,6 +42,11 @@ def parser() -> argparse.ArgumentParser:
     fresh.add_argument("chapter", nargs="?", default="")
     of_an_edition(fresh)
     fresh.set_defaults(action=bring_chapter)
+    environment = commands.add_parser(
+        "environment", help="print what a shell must set for a framework"
+    )
+    of_an_edition(environment)
+    environment.set_defaults(action=show_environment)
     worksheets = commands.add_parser("worksheets", help="bind the edition without solutions")
     worksheets.add_argument(
         "--solutions-only", action="store_true", help="bind tasks and solutions, for teachers"
@@ -77,6 +84,11 @@ def bring_book(book: Book, options: argparse.Namespace) -> None:
     edition = edition_of(book, options)
     bring_copies(book, edition, options.folder)
     write_contents_panel(book, edition)
+
+
+def show_environment(book: Book, options: argparse.Namespace) -> None:
+    for name, value in frameworks_own(edition_of(book, options).framework).items():
+        print(f"export {name}={shlex.quote(value)}")
 
 
 def bring_chapter(book: Book, options: argparse.Namespace) -> None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bookbinder.errors import BookError
+from d2l_attention.frameworks import known
 
 FILE = "book.toml"
 CHAPTER = re.compile(r"\d\d_[a-z0-9_]+")
-FRAMEWORK = re.compile(r"[a-z][a-z0-9]*")
 LANGUAGES = ("en",)
 BOOK_KEYS = {
     "title": str,
@@ -31,11 +31,11 @@ OPTIONAL_FRAMEWORK_KEYS = {"without": list}  # chapters that this framework's ed
 class Edition:
     """One framework in one language, and where its generated files go."""
 
-    framework: str  # "pytorch", as folders and commands name it
+    framework: str  # as folders and commands name it
     language: str
     notebooks: Path
     module: Path
-    name: str  # "PyTorch", as readers name it
+    name: str  # as readers name it
     without: tuple[str, ...] = ()  # chapters that it leaves out
 
 
@@ -136,8 +136,9 @@ def read_editions(root: Path, frameworks: dict, languages: list) -> tuple[Editio
     editions = []
     for framework, entry in frameworks.items():
         where = f"{FILE}: [frameworks.{framework}]"
-        if not FRAMEWORK.fullmatch(framework):
-            raise BookError(f"{where}: frameworks are named like 'jax', in small letters")
+        if framework not in known():
+            names = ", ".join(known())
+            raise BookError(f"{where}: not in d2l_attention/frameworks/; known: {names}")
         if not isinstance(entry, dict):
             raise BookError(f"{where} must be a table, got {entry!r}")
         check_keys(

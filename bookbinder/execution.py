@@ -28,14 +28,19 @@ def kernel_environment(framework: str = "") -> dict[str, str]:
     framework = (
         framework or os.environ.get("D2L_FRAMEWORK") or read_book(ROOT).editions[0].framework
     )
-    device = os.environ.get("D2L_DEVICE") or "cpu"
     return {
         "D2L_FRAMEWORK": framework,
-        "D2L_DEVICE": device,
+        "D2L_DEVICE": os.environ.get("D2L_DEVICE") or "cpu",
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "PYTHONHASHSEED": "0",
-        **load(framework).environment(device, ROOT / "_build" / f"{framework}-cache"),
+        **frameworks_own(framework),
     }
+
+
+def frameworks_own(framework: str) -> dict[str, str]:
+    """Return the variables that the framework itself reads."""
+    device = os.environ.get("D2L_DEVICE") or "cpu"
+    return load(framework).environment(device, ROOT / "_build" / f"{framework}-cache")
 
 
 def execute(

@@ -36,7 +36,11 @@ def test_a_book_is_read_in_the_order_of_its_chapters(tiny):
         ('"01_second"]', '"second"]', "named like '04_masked_softmax', got 'second'"),
         ('"en"', '"xx"', "unknown language 'xx'; known: en"),
         ('["en"]', "[]", "languages must have at least one entry"),
-        ("[frameworks.pytorch]", "[frameworks.PyTorch]", "are named like 'jax', in small letters"),
+        (
+            "[frameworks.pytorch]",
+            "[frameworks.PyTorch]",
+            "not in d2l_attention/frameworks/; known: jax, pytorch",
+        ),
         ("name =", "nane =", r"\[frameworks.pytorch\]: unknown key 'nane' \(did you mean 'name'"),
         ("[frameworks.pytorch]", "frameworks = []\n[x]", "unknown key 'x'|must be of type dict"),
         ('title = "Tiny"', 'title = "Tiny', "book.toml: .*line 1"),

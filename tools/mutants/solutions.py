@@ -4,8 +4,8 @@
     python -m tools.mutants.solutions 4.1 4.2  these only
 
 D2L_FRAMEWORK says whose edition. A fault that gets through is a wrong answer that a student could
-hand in. Those that change nothing a reader could see stand in equivalent_solutions.toml (of JAX:
-equivalent_solutions_jax.toml), each group with its reason.
+hand in. Those that change nothing a reader could see stand in
+equivalent_solutions_<framework>.toml, each group with its reason.
 """
 
 import ast
@@ -38,8 +38,7 @@ os.environ.update(load(FRAMEWORK).CPU_SETTINGS["one-thread"])
 ROOT = Path(__file__).resolve().parent.parent.parent
 BOOK = read_book(ROOT)
 EDITION = BOOK.edition(FRAMEWORK)
-FIRST = EDITION.framework == BOOK.editions[0].framework
-EQUIVALENT = "equivalent_solutions.toml" if FIRST else f"equivalent_solutions_{FRAMEWORK}.toml"
+EQUIVALENT = f"equivalent_solutions_{FRAMEWORK}.toml"
 CHECK = re.compile(r'^check\(\s*"(\d+\.\d+)",\s*(.+?)\)$', re.MULTILINE)
 SECONDS = 10  # of processor time for one faulty answer; one that runs longer counts as refused
 AT_FIRST = 100  # for the sound answer, for which there may be much to compile
