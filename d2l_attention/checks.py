@@ -18,10 +18,46 @@ class Shaped(Protocol):
     @property
     def dtype(self) -> Any: ...
 
+    def __len__(self) -> int: ...
+
 
 def is_floating(array: Shaped) -> bool:
     """Say whether a type is float16, bfloat16, float32, ...: all have "float" in their names."""
     return "float" in str(array.dtype)
+
+
+def check_vectors(queries: Shaped, keys: Shaped) -> None:
+    """Raise ValueError unless queries and keys are (n, d) and (m, d), or (n,) and (m,)."""
+    q, k = tuple(queries.shape), tuple(keys.shape)
+    d_q, d_k = ((*shape, 1)[1:2] for shape in (q, k))  # (n,) is (n, 1)
+    if d_q != d_k or not 1 <= len(q) <= 2 or not 1 <= len(k) <= 2:
+        raise ValueError(f"queries and keys must be (n, d) and (m, d), got {q} and {k}")
+
+
+def check_pairs(x_train: Shaped, y_train: Shaped) -> None:
+    """Raise ValueError unless there is one value for each point."""
+    if len(x_train) != len(y_train):
+        got = f"{len(x_train)} and {len(y_train)}"
+        raise ValueError(f"x_train and y_train must come in pairs, got {got}")
+
+
+def check_valid_lens(lens: Shaped, shape: tuple[int, ...]) -> None:
+    """Raise unless lengths are integers (b,) or (b, n), for scores of shape (b, ..., n, m)."""
+    b, n, have = shape[0], shape[-2], tuple(lens.shape)
+    if "int" not in str(lens.dtype) and 0 not in have:  # [] becomes floating point
+        raise TypeError(f"valid_lens must hold integers, got {lens.dtype}")
+    if have not in ((b,), (b, n)):
+        raise ValueError(f"valid_lens must have shape {(b,)} or {(b, n)}, got {have}")
+
+
+def check_mask(mask: Shaped, shape: tuple[int, ...]) -> None:
+    """Raise unless a mask is boolean and broadcasts to the shape of the scores."""
+    if "bool" not in str(mask.dtype):
+        raise TypeError(f"mask must be boolean (True = may attend), got {mask.dtype}")
+    have, want = tuple(mask.shape), tuple(shape)
+    fits = (h in (1, w) for h, w in zip(have[::-1], want[::-1], strict=False))
+    if len(have) > len(want) or not all(fits):
+        raise ValueError(f"mask must broadcast to {want}, got {have}")
 
 
 def check_scores(X: Shaped) -> None:
@@ -73,6 +109,18 @@ def check_inputs(layer: Any, queries: Shaped, keys: Shaped, values: Shaped) -> N
     check_features("queries", queries, layer.W_q.in_features)
     check_features("keys", keys, layer.W_k.in_features)
     check_features("values", values, layer.W_v.in_features)
+
+
+def check_rank(rank: int | None, key_size: int | None) -> None:
+    """Raise ValueError unless a bilinear score has a rank or, for a full matrix, a size."""
+    if rank is None and key_size is None:
+        raise ValueError("give a rank, or key_size for a full matrix")
+
+
+def check_positive(name: str, number: float) -> None:
+    """Raise ValueError unless a Python number is positive."""
+    if not number > 0:
+        raise ValueError(f"{name} must be positive, got {number}")
 
 
 def check_positions(shape: tuple[int, ...], vectors: tuple[int, ...]) -> None:
