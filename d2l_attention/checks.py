@@ -4,8 +4,6 @@ They raise TypeError or ValueError with the argument's name, what came and what 
 no values of arrays, so one file serves every framework, under tracing, too.
 """
 
-from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, Protocol
 
 
@@ -141,13 +139,31 @@ def check_divides(name: str, part: int, whole_name: str, whole: int) -> None:
         raise ValueError(f"{name} must divide {whole_name} = {whole}: one of {fits}, got {part}")
 
 
-def check_lengths(lens: Sequence[int], b: int, m: int) -> None:
-    """Raise TypeError or ValueError unless lens are b integers in 0..m."""
-    integers = isinstance(lens, Sequence) and all(
-        isinstance(n, Integral) and not isinstance(n, bool) for n in lens
-    )
-    if not integers:
-        got = f"{lens!r:.60}"  # the beginning is enough
-        raise TypeError(f"lens must be a sequence of integers, got {got}")
-    if len(lens) != b or not all(0 <= length <= m for length in lens):
-        raise ValueError(f"lens must be {b} lengths in 0..{m}, got {lens}")
+def check_even(x: Shaped) -> None:
+    """Raise TypeError or ValueError unless x is floating point, with an even dimension."""
+    if not is_floating(x):
+        raise TypeError(f"x must be floating point, got {x.dtype}")
+    if (d := x.shape[-1]) % 2:
+        fit = f"got {d}; {d - 1} or {d + 1} would fit"
+        raise ValueError(f"the dimension must be even, as features go in pairs, {fit}")
+
+
+def check_cache(cache: Any, keys: Shaped, values: Shaped) -> None:
+    """Raise ValueError unless new (b, heads, new, d) fit those of a cache, None at its start."""
+    k, v = tuple(keys.shape), tuple(values.shape)
+    if k[:-1] != v[:-1]:
+        raise ValueError(f"there must be one value for each key; got keys {k}, values {v}")
+    for name, held, (b, heads, _, d) in (("keys", cache.keys, k), ("values", cache.values, v)):
+        have = (b, heads, 0, d) if held is None else tuple(held.shape)
+        if (*have[:2], have[3]) != (b, heads, d):
+            raise ValueError(
+                f"cache must have {name} of shape (b, heads, any, d) = ({b}, {heads}, any, {d}), "
+                f"got {have}: start a new one for each batch and each layer"
+            )
+
+
+def check_room(places: int, taken: int | None, new: int) -> None:
+    """Raise ValueError unless `new` more tokens fit a cache; taken: None if it is not known."""
+    if (taken or 0) + new > places:
+        known = "" if taken is None else f", {taken} taken"
+        raise ValueError(f"cache has {places} places{known}: no room for {new} more tokens")
