@@ -21,6 +21,7 @@ from bookbinder.files import as_text, read_notebook, write_whole
 from bookbinder.overlay import lay_over, with_overlay
 from bookbinder.placeholders import filled_in
 from bookbinder.publish import COMMAND, keep_equal_pictures, keep_old_ignored, published, unexecuted
+from bookbinder.text import with_shown_anchors
 
 
 def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
@@ -33,7 +34,7 @@ def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
             chapter = lay_over(chapter, overlay, book.named(overlay))
         chapters.append(chapter)
     chapters = filled_in(book, edition, chapters)
-    return [ready_to_open_alone(chapter, book, edition) for chapter in chapters]
+    return [ready_to_open_alone(c, book, edition) for c in with_shown_anchors(chapters)]
 
 
 def drift(book: Book, edition: Edition) -> list[str]:
@@ -49,7 +50,7 @@ def drift(book: Book, edition: Edition) -> list[str]:
 
 def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
     """Return the text of the module that the chapters save."""
-    source = book.source.relative_to(book.root).as_posix()
+    source = book.named(book.source)
     header = (
         f"# Made from the #@save cells of {source}/ by `{COMMAND}`: change these, not this file.\n"
         f'"""{book.title} in {edition.name}: the functions that the chapters derive."""'

@@ -23,13 +23,10 @@ NO_GPU = "DEVICE=cuda was asked for, and the framework sees no such device on th
 TINY = {
     "book.toml": """
         title = "Tiny"
-        source = "book"
         seconds_per_cell = 20
         chapters = ["00_first", "01_second"]
         languages = ["en"]
         [frameworks.pytorch]
-        name = "PyTorch"
-        module = "tiny/torch.py"
     """,
     "book/00_first.md": """
         # 0. First

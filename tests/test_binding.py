@@ -73,7 +73,11 @@ def test_a_bound_book_has_origin_lines_and_reproducible_metadata(bound):
         "<!-- Made from book/00_first.md by `make notebooks`"
     )
     assert "version" not in notebook.metadata.language_info
-    assert (bound / "tiny/torch.py").read_text().startswith("# Made from the #@save cells of book/")
+    assert (
+        (bound / "d2l_attention/torch.py")
+        .read_text()
+        .startswith("# Made from the #@save cells of book/")
+    )
 
 
 def test_a_traceback_shows_the_cell_and_the_error_and_no_paths(bound):
@@ -116,8 +120,18 @@ def test_a_failing_cell_leaves_the_old_notebook_and_is_one_message(bound, capsys
     ("file", "old", "new", "message"),
     [
         ("book/00_first.md", "Some words.", "Some word.", f"{FIRST} differs from book/00_first.md"),
-        ("book/00_first.md", "2 * x", "3 * x", "tiny/torch.py differs from the #@save cells"),
-        ("tiny/torch.py", "2 * x", "3 * x", "tiny/torch.py differs from the #@save cells"),
+        (
+            "book/00_first.md",
+            "2 * x",
+            "3 * x",
+            "d2l_attention/torch.py differs from the #@save cells",
+        ),
+        (
+            "d2l_attention/torch.py",
+            "2 * x",
+            "3 * x",
+            "d2l_attention/torch.py differs from the #@save cells",
+        ),
         (FIRST, "Some words.", "Some word.", f"{FIRST} differs from book/00_first.md"),
         (FIRST, '"name": "python3"', '"name": "python2"', f"{FIRST} differs from book/00_first.md"),
     ],
@@ -142,11 +156,11 @@ def test_a_broken_notebook_is_named_and_bound_anew(bound, capsys):
 
 
 def test_a_module_that_is_no_text_is_stale_and_bound_anew(bound):
-    before = (bound / "tiny/torch.py").read_bytes()
-    (bound / "tiny/torch.py").write_bytes(b"\xff")
-    assert any(line.startswith("tiny/torch.py differs") for line in stale(bound))
+    before = (bound / "d2l_attention/torch.py").read_bytes()
+    (bound / "d2l_attention/torch.py").write_bytes(b"\xff")
+    assert any(line.startswith("d2l_attention/torch.py differs") for line in stale(bound))
     assert main(["bind", "00_first"]) == 0
-    assert (bound / "tiny/torch.py").read_bytes() == before
+    assert (bound / "d2l_attention/torch.py").read_bytes() == before
 
 
 def test_missing_and_left_over_files_are_named(bound):
@@ -158,11 +172,13 @@ def test_missing_and_left_over_files_are_named(bound):
 
 
 def test_a_module_that_cannot_be_imported_does_not_replace_the_old_one(bound, capsys):
-    before = (bound / "tiny/torch.py").read_bytes()
+    before = (bound / "d2l_attention/torch.py").read_bytes()
     change(bound / "book/00_first.md", "double(x):", "double(x=1 / 0):")
     assert main(["bind"]) == 1
-    assert (bound / "tiny/torch.py").read_bytes() == before
-    assert "tiny/torch.py: cannot be imported: ZeroDivisionError" in capsys.readouterr().err
+    assert (bound / "d2l_attention/torch.py").read_bytes() == before
+    assert (
+        "d2l_attention/torch.py: cannot be imported: ZeroDivisionError" in capsys.readouterr().err
+    )
 
 
 def test_a_bad_mark_writes_nothing(tiny, capsys):
@@ -257,13 +273,13 @@ def test_an_unknown_chapter_is_named(tiny, capsys):
 
 def test_a_second_framework_is_bound_from_the_chapters_and_its_overlays(tiny):
     with (tiny / "book.toml").open("a") as toml:
-        toml.write('[frameworks.jax]\nname = "JAX"\nmodule = "tiny/jax.py"\n')
+        toml.write("[frameworks.jax]\n")
         toml.write('without = ["01_second"]\n')
     write_files(tiny, {"book/jax/00_first.md": "<!-- was: Some words. -->\nOther words.\n"})
     assert main(["bind", "--framework", "jax"]) == 0
     notebook = nbformat.read(tiny / "notebooks/jax/00_first.ipynb", as_version=4)
     assert "Other words." in notebook.cells[0].source
-    assert "return 2 * x" in (tiny / "tiny/jax.py").read_text()
+    assert "return 2 * x" in (tiny / "d2l_attention/jax.py").read_text()
     assert sorted(p.name for p in tiny.glob("notebooks/*/*")) == ["00_first.ipynb"]
     book = read_book(tiny)
     assert stale_files(book, book.edition("jax")) == []
@@ -271,7 +287,7 @@ def test_a_second_framework_is_bound_from_the_chapters_and_its_overlays(tiny):
 
 def test_a_changed_chapter_leaves_its_overlay_behind_and_drift_says_where(tiny, capsys):
     with (tiny / "book.toml").open("a") as toml:
-        toml.write('[frameworks.jax]\nname = "JAX"\nmodule = "tiny/jax.py"\n')
+        toml.write("[frameworks.jax]\n")
     write_files(tiny, {"book/jax/00_first.md": "<!-- was: Some words. -->\nOther words.\n"})
     assert main(["drift", "jax"]) == 0
     assert capsys.readouterr().out == "all overlays of jax fit\n"

@@ -19,8 +19,6 @@ from bookbinder.worksheets import worksheets_folder
 
 JAX = """
     [frameworks.jax]
-    name = "JAX"
-    module = "tiny/jax.py"
     without = ["01_second"]
 """
 OVERLAY = """
@@ -52,8 +50,8 @@ def two(tiny, in_shared_kernel, monkeypatch):
 
 
 def test_each_edition_has_its_notebooks_and_its_module(two):
-    assert "return 2 * x" in (two / "tiny/torch.py").read_text()
-    assert "return x + x" in (two / "tiny/jax.py").read_text()
+    assert "return 2 * x" in (two / "d2l_attention/torch.py").read_text()
+    assert "return x + x" in (two / "d2l_attention/jax.py").read_text()
     assert "Some words on JAX." in text_of(two / "notebooks/jax/00_first.ipynb")
     assert "on JAX" not in text_of(two / "notebooks/pytorch/00_first.ipynb")
     assert not (two / "notebooks/jax/01_second.ipynb").exists()

@@ -90,15 +90,11 @@ def book(tmp_path):
     (tmp_path / "book/figures").mkdir(parents=True)
     (tmp_path / "book/notation.toml").write_text(LETTERS)
     (tmp_path / "book/figures/box.svg").write_text("<svg/>")
-    edition = Edition(
-        "pytorch", "en", tmp_path / "notebooks", tmp_path / "package/torch.py", "PyTorch"
-    )
+    edition = Edition(tmp_path, "pytorch")
     names = ("01_first", "02_second")
     for name, text in zip(names, (FIRST, SECOND), strict=True):
         (tmp_path / f"book/{name}.md").write_text(text)
-    return Book(
-        tmp_path, "T", tmp_path / "book", 9, names, (edition,), two_hours=("01_first#Look",)
-    )
+    return Book(tmp_path, "T", 9, names, (edition,), two_hours=("01_first#Look",))
 
 
 def read(book):

@@ -21,8 +21,8 @@ import sys
 import time
 import tomllib
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 from bookbinder.config import read_book
 from bookbinder.execution import kernel_environment
@@ -47,7 +47,7 @@ NOT_ATTENTION = ("00_start_here", "01_queries_keys_values")
 def main() -> int:
     options = arguments()
     module = CHECKS if options.checks else EDITION.module
-    edition = replace(EDITION, module=module)
+    edition = SimpleNamespace(module=module, notebooks=EDITION.notebooks)
     source = module.read_text(encoding="utf-8")
     equivalent = known_equivalents()
     every = list(faults(source, saved_by(source, NOT_ATTENTION)))
