@@ -1,14 +1,17 @@
 """What each command of `python -m bookbinder` does."""
 
 import argparse
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from bookbinder.binding import bind_module, bind_notebook, drift, read_edition_chapters
+from bookbinder.binding import bind_module, bind_notebook, read_edition_chapters
 from bookbinder.config import Book, Edition, guess, read_book
 from bookbinder.contents_panel import write_contents_panel
 from bookbinder.diagrams import bring_diagrams
+from bookbinder.drift import drift, stamp
 from bookbinder.errors import BookError
+from bookbinder.execution import frameworks_own
 from bookbinder.reader_copies import bring_copies, bring_fresh
 from bookbinder.site.building import build_site, open_site
 from bookbinder.site.printing import print_book
@@ -30,7 +33,14 @@ def parser() -> argparse.ArgumentParser:
     bind.set_defaults(action=bind_book)
     drift = commands.add_parser("drift", help="list what no longer fits in a framework's overlays")
     drift.add_argument("framework")
-    drift.set_defaults(action=lambda book, options: show_drift(book, options.framework))
+    drift.add_argument(
+        "--stamp",
+        nargs="*",
+        metavar="ID",
+        help="first renew the ids of entries that still say the right thing: these, or all whose "
+        "place is sure",
+    )
+    drift.set_defaults(action=show_drift)
     copies = commands.add_parser("copies", help="bring notebooks to a folder to work in")
     copies.add_argument("folder", type=Path)
     of_an_edition(copies)
@@ -40,6 +50,11 @@ def parser() -> argparse.ArgumentParser:
     fresh.add_argument("chapter", nargs="?", default="")
     of_an_edition(fresh)
     fresh.set_defaults(action=bring_chapter)
+    environment = commands.add_parser(
+        "environment", help="print what a shell must set for a framework"
+    )
+    of_an_edition(environment)
+    environment.set_defaults(action=show_environment)
     worksheets = commands.add_parser("worksheets", help="bind the edition without solutions")
     worksheets.add_argument(
         "--solutions-only", action="store_true", help="bind tasks and solutions, for teachers"
@@ -79,6 +94,11 @@ def bring_book(book: Book, options: argparse.Namespace) -> None:
     write_contents_panel(book, edition)
 
 
+def show_environment(book: Book, options: argparse.Namespace) -> None:
+    for name, value in frameworks_own(edition_of(book, options).framework).items():
+        print(f"export {name}={shlex.quote(value)}")
+
+
 def bring_chapter(book: Book, options: argparse.Namespace) -> None:
     edition, name = edition_of(book, options), options.chapter.removesuffix(".ipynb")
     there = book.chapters_of(edition)
@@ -106,9 +126,14 @@ def bind_book(book: Book, options: argparse.Namespace) -> None:
                 bind_notebook(book, edition, chapter)
 
 
-def show_drift(book: Book, framework: str) -> None:
+def show_drift(book: Book, options: argparse.Namespace) -> None:
     """Print all that a change of the chapters left behind in the overlays of a framework."""
-    mistakes = drift(book, book.edition(framework))
+    framework = options.framework
+    edition = book.edition(framework)
+    if options.stamp is not None:
+        for line in stamp(book, edition, options.stamp):
+            print(line)
+    mistakes = drift(book, edition)
     print("\n".join(mistakes) if mistakes else f"all overlays of {framework} fit")
     if mistakes:
         raise BookError(f"{framework}: {len(mistakes)} to look at")

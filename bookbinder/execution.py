@@ -12,40 +12,35 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, tags_of
+from bookbinder.config import read_book
 from bookbinder.errors import BookError
+from d2l_attention.frameworks import load
 
 KERNEL = "python3"
-CACHE_TROUBLE = ("reading", "writing")
-JAX_CACHE = Path(__file__).parents[1] / "_build" / "jax-cache"
+ROOT = Path(__file__).parents[1]
 
 
 def kernel_environment(framework: str = "") -> dict[str, str]:
     """Return the environment variables under which outputs are made and compared.
 
-    `framework` is that of the edition; by default D2L_FRAMEWORK names it, or it is pytorch.
+    `framework` is that of the edition; by default D2L_FRAMEWORK names it, or it is the first.
     """
-    framework = framework or os.environ.get("D2L_FRAMEWORK") or "pytorch"
-    device = os.environ.get("D2L_DEVICE") or "cpu"
-    own = {"jax": jax_environment(device)}
+    framework = (
+        framework or os.environ.get("D2L_FRAMEWORK") or read_book(ROOT).editions[0].framework
+    )
     return {
         "D2L_FRAMEWORK": framework,
-        "D2L_DEVICE": device,
+        "D2L_DEVICE": os.environ.get("D2L_DEVICE") or "cpu",
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "PYTHONHASHSEED": "0",
-    } | own.get(framework, {})
-
-
-def jax_environment(device: str) -> dict[str, str]:
-    """Let JAX keep every program that it compiles: it compiles one for each small operation."""
-    return {
-        "JAX_PLATFORMS": "cpu" if device == "cpu" else "",
-        "JAX_COMPILATION_CACHE_DIR": str(JAX_CACHE),
-        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-        # Another process may be writing the same program: then this one compiles it itself.
-        "PYTHONWARNINGS": ",".join(f"ignore:Error {doing} persistent" for doing in CACHE_TROUBLE),
-        "TF_CPP_MIN_LOG_LEVEL": "3",  # XLA's own log, which complains of slow machines
+        **frameworks_own(framework),
     }
+
+
+def frameworks_own(framework: str) -> dict[str, str]:
+    """Return the variables that the framework itself reads."""
+    device = os.environ.get("D2L_DEVICE") or "cpu"
+    return load(framework).environment(device, ROOT / "_build" / f"{framework}-cache")
 
 
 def execute(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bookbinder.chapters import Chapter, heading_before
+from bookbinder.config import PACKAGE
 from bookbinder.errors import BookError
 
 MARK = "#@save"
@@ -22,7 +23,6 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 IMPORTS = (ast.Import, ast.ImportFrom)
 LINE_LENGTH = 100
-PACKAGE = "d2l_attention"  # what a chapter imports from its hand-written modules is public, too
 
 Place = Callable[[int], str]  # line of a cell -> "file:line"
 
@@ -39,8 +39,8 @@ class Saved:
 
 
 def saved_in(chapter: Chapter) -> list[Saved]:
-    """Return what the cells of a chapter save, in order."""
-    saved = []
+    """Return what the cells of a chapter save, in order; in every language it is the same."""
+    chapter, saved = chapter.english, []
     for index, cell in enumerate(chapter.notebook.cells):
         if cell.cell_type == "code" and "save" in cell.source.lower():
             origin = f"{chapter.file}, {heading_before(chapter, index)}"

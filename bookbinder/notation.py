@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from bookbinder.chapters import Chapter
@@ -11,7 +12,6 @@ from bookbinder.errors import BookError
 from bookbinder.text import Page
 
 FILE = "notation.toml"
-HEADING = "## Notation"  # above the table
 KEYS = ("symbol", "meaning", "shape")
 MATH = re.compile(r"\$\$(.*?)\$\$|(?<![\\$])\$([^$\n]+)\$", re.DOTALL)
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
@@ -164,15 +164,10 @@ def passages(page: Page) -> Iterator[tuple[str, str]]:
 
     The notation table itself and the references are left out.
     """
-    of_its_own = False
-    for line in page.lines():
-        if line.text.startswith("## "):
-            of_its_own = line.text == HEADING
-        if not line.in_references and not of_its_own:
-            yield line.where, line.text
-    for cell in page.chapter.notebook.cells:
-        if cell.cell_type == "markdown":
-            yield page.chapter.file, cell.source.partition(HEADING)[0]
+    told = [line for line in page.lines() if line.section not in ("notation", "references")]
+    yield from ((line.where, line.text) for line in told)
+    for _, lines in groupby(told, key=lambda line: line.cell):
+        yield page.chapter.file, "\n".join(line.text for line in lines)
 
 
 def where_letters(page: Page) -> dict[str, str]:

@@ -11,23 +11,22 @@ import pytest
 import shared_kernel
 
 from bookbinder.execution import kernel_environment
+from d2l_attention.frameworks import known, load
 
 os.environ.update(kernel_environment())  # nbval's kernels inherit it
+FRAMEWORK = load(os.environ["D2L_FRAMEWORK"])
 # The tests of a module need its framework, and their files have the same names.
-collect_ignore = ["attention" if os.environ["D2L_FRAMEWORK"] == "jax" else "jax"]
+collect_ignore = [name for name in known() if not FRAMEWORK.__name__.endswith(f".{name}")]
 ROOT = Path(__file__).resolve().parent.parent
 NO_GPU = "DEVICE=cuda was asked for, and the framework sees no such device on this machine"
 
 TINY = {
     "book.toml": """
         title = "Tiny"
-        source = "book"
         seconds_per_cell = 20
         chapters = ["00_first", "01_second"]
         languages = ["en"]
         [frameworks.pytorch]
-        name = "PyTorch"
-        module = "tiny/torch.py"
     """,
     "book/00_first.md": """
         # 0. First
@@ -57,16 +56,7 @@ TINY = {
 
 
 def gpu_is_missing() -> bool:
-    if not os.environ["D2L_DEVICE"].startswith("cuda"):
-        return False
-    # Imported here: it takes long, and pytest -n loads this file in each process.
-    if os.environ["D2L_FRAMEWORK"] == "jax":
-        import jax
-
-        return all(device.platform == "cpu" for device in jax.devices())
-    import torch
-
-    return not torch.cuda.is_available()
+    return os.environ["D2L_DEVICE"].startswith("cuda") and not FRAMEWORK.has_gpu()
 
 
 def pytest_configure(config):

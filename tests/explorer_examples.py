@@ -1,6 +1,6 @@
 """Explorers for tests: each kind of part, of slider and of mark."""
 
-import torch
+import numpy as np
 
 from d2l_attention.practice import (
     Arrow,
@@ -18,19 +18,17 @@ from d2l_attention.practice import (
     explore,
 )
 
-SCORES = torch.tensor([[0.0, 2.0, 1.0, 1.0], [2.0, 1.0, 3.0, 3.0]])
-X = torch.linspace(-3, 3, 31)
+SCORES = np.array([[0.0, 2.0, 1.0, 1.0], [2.0, 1.0, 3.0, 3.0]])
+
+
+def softmax(scores):
+    with np.errstate(invalid="ignore"):  # of a row that is masked: NaN
+        exps = np.exp(scores - scores.max(-1, keepdims=True))
+    return exps / exps.sum(-1, keepdims=True)
 
 
 def weights(temperature, valid_len):
-    keep = torch.arange(4) < valid_len
-    return torch.where(keep, SCORES / temperature, -torch.inf).softmax(-1)
-
-
-def kernels(width, shape):
-    gaussian = torch.exp(-((X / width) ** 2) / 2)
-    curve = gaussian if shape == "smooth" else (X.abs() <= width).float()
-    return {"kernel": curve, "unit": 1 - X.abs(), "sum": curve.sum(), "kind": shape, "n": 1000}
+    return softmax(np.where(np.arange(4) < valid_len, SCORES / temperature, -np.inf))
 
 
 def heat_map():
@@ -47,28 +45,15 @@ def heat_map():
     )
 
 
-def curves():
-    return explore(
-        kernels,
-        caption="A kernel & its width.",
-        question="Which kernel is wider?",
-        x=X,
-        points=(X[::6], X[::6].cos()),
-        xlabel="distance",
-        width=[0.5, 1.0, 2.0],
-        shape={"smooth": "smooth", "boxed": "boxed"},
-    )
-
-
-KEYS = torch.tensor([-2.0, 0.5, 1.0, 3.0])
-VALUES = torch.tensor([1.0, 3.0, 2.0, 4.0])
-GRID = torch.linspace(-3, 3, 13)
+KEYS = np.array([-2.0, 0.5, 1.0, 3.0])
+VALUES = np.array([1.0, 3.0, 2.0, 4.0])
+GRID = np.linspace(-3, 3, 13)
 
 
 def pooled(query, sharpness):
-    weights = (-sharpness * (torch.tensor(query) - KEYS) ** 2).softmax(-1)
-    on_grid = (-sharpness * (GRID[:, None] - KEYS) ** 2).softmax(-1) @ VALUES
-    gaps = torch.where(GRID > 2.4, torch.nan, on_grid)
+    weights = softmax(-sharpness * (query - KEYS) ** 2)
+    on_grid = softmax(-sharpness * (GRID[:, None] - KEYS) ** 2) @ VALUES
+    gaps = np.where(GRID > 2.4, np.nan, on_grid)
     return {"weights": weights[None], "output": weights @ VALUES, "all outputs": gaps}
 
 
@@ -107,9 +92,8 @@ TEA = ["two", "sugars", "please"]
 
 
 def stages(words, fill):
-    keep = torch.tensor(words)
-    filled = torch.where(keep, torch.tensor([1.0, 3.0, 2.0]), fill)
-    weights = filled.softmax(-1)
+    filled = np.where(words, [1.0, 3.0, 2.0], fill)
+    weights = softmax(filled)
     return {"score": filled[None], "weights": weights[None], "sum": weights.sum()}
 
 
@@ -122,25 +106,29 @@ def one_row():
         columns=TEA,
         masked=True,
         words=Toggles(TEA),
-        fill={"-inf": -torch.inf, "a million less": -1e6, "zero": 0.0},
+        fill={"-inf": -np.inf, "a million less": -1e6, "zero": 0.0},
     )
 
 
-PLACES = torch.tensor([[1.0, 1.0], [2.0, 2.0], [-2.0, 1.0], [0.0, -2.0]]).double()
-SIDE = torch.linspace(-3, 3, 31).double()
-PLANE = torch.cartesian_prod(SIDE, SIDE).flip(-1)
-W_Q = torch.tensor([[1.0, -0.5], [0.3, 2.0], [-1.2, 0.7]]).double()
+PLACES = np.array([[1.0, 1.0], [2.0, 2.0], [-2.0, 1.0], [0.0, -2.0]])
+SIDE = np.linspace(-3, 3, 31)
+PLANE = np.stack(np.meshgrid(SIDE, SIDE), -1).reshape(-1, 2)
+W_Q = np.array([[1.0, -0.5], [0.3, 2.0], [-1.2, 0.7]])
+
+
+def unit(vectors):
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return vectors / np.where(lengths == 0, 1, lengths)
 
 
 def scores_of(kind, queries):
     """Return the scores of queries (n, 2) with the four places: (n, 4)."""
     if kind == "distance":
-        return -torch.cdist(queries, PLACES).square() / 2
+        return -((queries[:, None] - PLACES) ** 2).sum(-1) / 2
     if kind == "cosine":
-        unit = torch.nn.functional.normalize
-        return 3 * unit(queries, dim=-1) @ unit(PLACES, dim=-1).T
+        return 3 * unit(queries) @ unit(PLACES).T
     if kind == "additive":
-        return torch.tanh((queries @ W_Q.T)[:, None] + PLACES @ W_Q.T + 1).sum(-1)
+        return np.tanh((queries @ W_Q.T)[:, None] + PLACES @ W_Q.T + 1).sum(-1)
     return queries @ PLACES.T
 
 
@@ -148,16 +136,16 @@ def forms(kind):
     if kind == "distance":
         return [Score(PLACES - 0.5, b=-(PLACES + 0.5) / 2 + 0.5, origin=(0.5, 0.5))]
     if kind == "cosine":
-        return [Score(3 * torch.nn.functional.normalize(PLACES, dim=-1), unit=True)]
+        return [Score(3 * unit(PLACES), unit=True)]
     if kind == "additive":
-        return [Score(torch.ones(1, 3), W_Q, PLACES @ W_Q.T + 1, tanh=True)]
+        return [Score(np.ones((1, 3)), W_Q, PLACES @ W_Q.T + 1, tanh=True)]
     return [Score(PLACES)]
 
 
 def dragged(kind, x_of_query, y_of_query):
-    query = torch.tensor([[x_of_query, y_of_query]]).double()
+    query = np.array([[x_of_query, y_of_query]])
     return {
-        "weights": scores_of(kind, query).softmax(-1),
+        "weights": softmax(scores_of(kind, query)),
         "scores": scores_of(kind, PLANE).T,
         "first": scores_of(kind, PLANE)[:, 0],
     }
@@ -198,7 +186,7 @@ def planes():
 
 
 def seen(step, order):
-    weights = torch.tensor([[0.0, 0.25, 0.75]]) if step < 2 else torch.tensor([[1.0, 0.0, 0.0]])
+    weights = np.array([[0.0, 0.25, 0.75] if step < 2 else [1.0, 0.0, 0.0]])
     return {"left": 3 - step, "map": weights.flatten(), "order": order, "weights": weights}
 
 

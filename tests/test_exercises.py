@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from d2l_attention.arrays import in_framework
+from d2l_attention.frameworks import load
 from d2l_attention.practice import audit
 from d2l_attention.practice.audit import as_answer
 from d2l_attention.practice.checking import examine
@@ -82,7 +82,7 @@ def test_a_right_function_in_double_precision_does_not_pass(exercise):
 @CALLED
 def test_the_right_numbers_for_the_shown_inputs_do_not_pass(exercise):
     right = as_answer(exercise.reference, FRAMEWORK)
-    shown = [in_framework(value, FRAMEWORK) for value in exercise.cases()[0]]
+    shown = [load(FRAMEWORK).make_array(value) for value in exercise.cases()[0]]
     result = examine(exercise, lambda *inputs: right(*shown), FRAMEWORK)
     assert result.status == "wrong"
 

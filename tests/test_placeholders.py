@@ -90,15 +90,11 @@ def book(tmp_path):
     (tmp_path / "book/figures").mkdir(parents=True)
     (tmp_path / "book/notation.toml").write_text(LETTERS)
     (tmp_path / "book/figures/box.svg").write_text("<svg/>")
-    edition = Edition(
-        "pytorch", "en", tmp_path / "notebooks", tmp_path / "package/torch.py", "PyTorch"
-    )
+    edition = Edition(tmp_path, "pytorch")
     names = ("01_first", "02_second")
     for name, text in zip(names, (FIRST, SECOND), strict=True):
         (tmp_path / f"book/{name}.md").write_text(text)
-    return Book(
-        tmp_path, "T", tmp_path / "book", 9, names, (edition,), two_hours=("01_first#Look",)
-    )
+    return Book(tmp_path, "T", 9, names, (edition,), two_hours=("01_first#Look",))
 
 
 def read(book):
@@ -126,6 +122,10 @@ def test_the_time_and_the_path_are_written_into_the_chapters(book):
     assert "| [1. First](01_first.ipynb) | [Look](01_first.ipynb#Look) | 10 |" in prose(second)
     assert "| **Together** | | 0 h 10 min |" in prose(second)
     assert "{{" not in prose(first) + prose(second)
+
+
+def test_the_path_leaves_out_what_the_edition_does(book):
+    assert path_sections(book, read(book)[1:]) == {}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The site's sources: links, folds, references, functions, formulas; and builds that must fail."""
+"""The site's sources: links, folds, references, functions; and builds that must fail."""
 
 import functools
 import json
@@ -26,16 +26,14 @@ from bookbinder.site.bibliography import references_page
 from bookbinder.site.building import build_site, in_the_book, site_folder
 from bookbinder.site.dark_svg import dark, with_dark_version
 from bookbinder.site.dates import last_changes
-from bookbinder.site.formulas import with_math
 from bookbinder.site.functions import docstring_as_markdown, functions_page
-from bookbinder.site.home import facts_page, home_page, lead_of, picture
+from bookbinder.site.home import home_page, lead_of, picture
 from bookbinder.site.icons import icon_styles, icons_used
 from bookbinder.site.pages import equations, site_notebook
 from bookbinder.site.postprocess import MODULE, finish, finished, size_of, slim
 from bookbinder.site.previews import previews
 from bookbinder.site.printing import localize
 from bookbinder.site.search_index import sections
-from bookbinder.site.sources import paired
 from bookbinder.site.styles import classes_of, used_only
 from d2l_attention import torch as ours
 
@@ -126,7 +124,8 @@ def test_the_origin_goes_and_lines_stay(book):
 
 
 def test_citations_lead_to_their_reference(book):
-    page = site_notebook(nbformat.read(book.root / "notebooks/pytorch/00_first.ipynb", 4))
+    listed = ["1. A. Author, “A Title”, 2020. [site](https://example.org). A note."]
+    page = site_notebook(nbformat.read(book.root / "notebooks/pytorch/00_first.ipynb", 4), listed)
     text = "\n".join(cell.source for cell in page.cells)
     assert "[[1]](#reference-1)" in text
     assert "1. []{#reference-1}A. Author" in text
@@ -236,7 +235,7 @@ def test_a_work_that_two_chapters_cite_is_listed_once(book):
 
 def test_the_home_page_lists_chapters_with_question_and_minutes(book):
     notebooks = [(chapter, chapter.notebook) for chapter in chapters_of(book)]
-    page = home_page("Tiny", "Lead.", notebooks, ("facts",))
+    page = home_page("Tiny", "Lead.", notebooks, ("functions",))
     first, second = page.split(":::{container} book-card")[1:]
     assert "**[0. First](00_first.ipynb)**\n\nWhy?\n\n*0 minutes*" in first
     assert "[1. Second](01_second.ipynb)" in second
@@ -322,28 +321,6 @@ def test_the_lead_of_the_readme_is_its_first_paragraph_of_words():
     assert lead_of("# T\n\n[![Open in Colab](a.svg)](b)\n\n`code`\n\nLead.\n\nMore.") == "Lead."
 
 
-def test_facts_say_where_nothing_is_known(book):
-    notebooks = [(chapter, chapter.notebook) for chapter in chapters_of(book)]
-    assert "Seconds" not in facts_page(notebooks, {}, {"torch": "2.13.0"})
-    assert "not recorded" in facts_page(notebooks, {"seconds": {"00_first": 3}}, {})
-    assert "| 1.5 |" in facts_page(notebooks, {"seconds": {"00_first": 1.5}}, {})
-
-
-@pytest.mark.parametrize(
-    ("plain", "math"),
-    [
-        ("Scores (b, n, m), or None.", "Scores $(b, n, m)$, or None."),
-        ("softmax(Q K^T / sqrt(d)) V.", r"$\mathrm{softmax}(Q K^\top / \sqrt{d}) V$."),
-        ("Return 1 where |r| <= 1, else 0", r"Return 1 where $|r| \le 1$, else 0"),
-        ("w^T tanh(q + k), block by block", r"$w^\top \tanh(q + k)$, block by block"),
-        ("`(b, n)` is code, a word is a word.", "`(b, n)` is code, a word is a word."),
-        ("None: nothing is padding (see above).", "None: nothing is padding (see above)."),
-    ],
-)
-def test_formulas_in_docstrings_become_tex(plain, math):
-    assert with_math(plain) == math
-
-
 def test_a_docstring_becomes_a_list_of_arguments():
     page = docstring_as_markdown(
         "Do it.\n\n    Args:\n        a, b: two\n            lines\n        c: one\n"
@@ -355,7 +332,7 @@ def test_the_short_form_of_a_docstring_becomes_a_list_too():
     page = docstring_as_markdown(
         "Do it.\n\n    Args: a (n, m) or\n        (m,); b and c, two.\n    Raises: E if none.\n"
     )
-    arguments = "**Arguments**\n\n- `a`: $(n, m)$ or $(m,)$\n- `b`, `c`: two"
+    arguments = "**Arguments**\n\n- `a`: (n, m) or (m,)\n- `b`, `c`: two"
     assert page == f"Do it.\n\n{arguments}\n\n**Raises**\n\n- `E`: if none"
 
 
@@ -383,7 +360,7 @@ def test_a_page_for_print_shows_what_folds_and_sliders_hide_on_the_screen():
 def test_in_print_the_solutions_stand_at_the_end_of_the_chapter():
     bs4 = pytest.importorskip("bs4", reason="the packages of the site are not installed")
     article = bs4.BeautifulSoup(
-        """<article><h1>T</h1><section id="exercises"><h2>Exercises</h2><section id="one">
+        """<article><h1>T</h1><section class="role-exercises"><h2>Exercises</h2><section id="one">
         <h3>Exercise 1.1: count</h3><p>Task.</p><details class="hint">Step.</details>
         <div class="cell tag_solution"><details class="hide"><summary>
         <p class="collapsed">Show the solution in code</p></summary>answer, passed</details></div>
@@ -392,7 +369,7 @@ def test_in_print_the_solutions_stand_at_the_end_of_the_chapter():
         "html.parser",
     )
     localize(article, "00_a", {"00_a"}, "../site")
-    exercises = article.select_one("#00_a--exercises".replace("#0", r"#\30 ")).get_text()
+    exercises = article.select_one(".role-exercises").get_text()
     assert "Step." in exercises
     assert "answer" not in exercises
     assert "Words" not in exercises
@@ -437,12 +414,6 @@ def test_style_sheets_keep_what_pages_and_scripts_use():
     assert used_only(STYLES, classes) == (
         "a{b:c}.used{d:e}.used:not(.unused) i{h:i}@media screen{.set .used{l:m}}@font-face{p:q}"
     )
-
-
-def test_headings_of_editions_are_paired():
-    assert paired(["A", "B", "C"], ["A", "X", "C"]) == {"A": "A", "B": "X", "C": "C"}
-    assert paired(["A", "B"], ["甲", "乙"]) == {"A": "甲", "B": "乙"}
-    assert paired(["A", "B", "C"], ["A", "C"]) == {"A": "A", "C": "C"}
 
 
 def test_warnings_of_sphinx_name_the_books_own_line():
@@ -531,7 +502,7 @@ def test_a_warning_names_the_line_where_a_repository_is_named_too(book, sphinx):
 
 def test_two_editions_get_a_switch_that_keeps_the_chapter(book, sphinx):
     with (book.root / "book.toml").open("a") as toml:
-        toml.write('[frameworks.jax]\nname = "JAX"\nmodule = "tiny/jax.py"\n')
+        toml.write("[frameworks.jax]\n")
     two = read_book(book.root)
     other = two.editions[1]
     bind_module(two, other, read_edition_chapters(two, other))
@@ -549,7 +520,7 @@ def test_two_editions_get_a_switch_that_keeps_the_chapter(book, sphinx):
 
 def test_the_switch_leads_home_where_the_other_edition_has_no_such_chapter(book, sphinx):
     with (book.root / "book.toml").open("a") as toml:
-        toml.write('[frameworks.jax]\nname = "JAX"\nmodule = "tiny/jax.py"\n')
+        toml.write("[frameworks.jax]\n")
         toml.write('without = ["01_second"]\n')
     two = read_book(book.root)
     other = two.editions[1]

@@ -5,9 +5,8 @@ import inspect
 import re
 
 from bookbinder.chapters import Chapter
-from bookbinder.site.formulas import with_math
 from bookbinder.site.pages import title_of
-from bookbinder.text import jupyter_anchor
+from bookbinder.text import headings_of, jupyter_anchor
 
 ORIGIN = re.compile(r"^# From \S*?(\w+)\.md, (.*)$")
 SECTION = re.compile(r"^(Args|Returns|Raises|Yields):$")
@@ -34,6 +33,7 @@ def functions_page(text: str, module: str, chapters: list[Chapter], helpers: dic
         f"```{{py:module}} {module}\n```",
         "",
     ]
+    headings = {(c.name, h.english_title): h.title for c in chapters for h in headings_of(c)}
     shown = None
     tree = ast.parse(text)
     names = public_names(tree)
@@ -43,6 +43,7 @@ def functions_page(text: str, module: str, chapters: list[Chapter], helpers: dic
         if chapter != shown:
             lines += [f"## {titles.get(chapter, chapter)}", ""]
             shown = chapter
+        heading = headings.get((chapter, heading), heading)
         derived = f"Derived in [{heading}]({chapter}.ipynb#{jupyter_anchor(heading)})."
         lines += [definition(node, derived), ""]
     ready = [
@@ -108,17 +109,16 @@ def arguments(node: ast.FunctionDef, drop_self: bool) -> str:
 
 
 def docstring_as_markdown(docstring: str) -> str:
-    """Return a docstring of Google's form as Markdown, with formulas as TeX."""
+    """Return a docstring of Google's form as Markdown."""
     lines, section = [], None
     for block in paragraphs(SHORT.sub(long_form, inspect.cleandoc(docstring))):
         if match := SECTION.match(block[0]):
             section = match[1]
             lines += ["", f"**{SECTION_NAMES.get(section, section)}**", ""]
             entries = entries_of(block[1:])
-            listed = section in ("Args", "Raises")
-            lines += [entry(text) if listed else with_math(text) for text in entries]
+            lines += map(entry, entries) if section in ("Args", "Raises") else entries
         else:
-            lines += ["", with_math(" ".join(line.strip() for line in block))]
+            lines += ["", " ".join(line.strip() for line in block)]
     return "\n".join(lines).strip()
 
 
@@ -149,6 +149,6 @@ def entries_of(lines: list[str]) -> list[str]:
 def entry(text: str) -> str:
     match = ENTRY.match(text)
     if not match:
-        return f"- {with_math(text)}"
+        return f"- {text}"
     names = ", ".join(f"`{name}`" for name in match[1].split(", "))
-    return f"- {names}: {with_math(match[2])}"
+    return f"- {names}: {match[2]}"

@@ -1,4 +1,4 @@
-"""Write the home page and the page of facts."""
+"""Write the home page."""
 
 import json
 import os
@@ -14,8 +14,6 @@ from bookbinder.site.home_explorer import explorer
 from bookbinder.site.pages import title_of
 from bookbinder.text import Page
 
-QUESTION = re.compile(r"^> \*\*The question\.\*\* (.*(?:\n> .*)*)", re.MULTILINE)
-REPORT = "environment_report("
 DIAGRAM = re.compile(r"!\[([^]]*)\]\(figures/([^)]*)\)")
 HEAT_MAP = "QuadMesh"  # what matplotlib calls the cells of one
 OPENING = """\
@@ -91,13 +89,14 @@ def home_page(
 
 def card(chapter: Chapter, notebook: NotebookNode) -> str:
     """Return a chapter's card in Markdown: its picture, title, question and minutes."""
-    read, practised = Page(chapter, chapter.notebook).minutes()
+    page = Page(chapter, notebook)
+    read, practised = page.minutes()
     time = f"{read} minutes" + (f", exercises {practised}" if practised else "")
     lines = [":::{container} book-card"]
     if shown := picture(notebook):
         alt, address = shown
         lines += ["```{raw} html", f'<img alt="{escape(alt)}" src="{address}">', "```", ""]
-    lines += [f"**[{title_of(chapter)}]({chapter.name}.ipynb)**", "", question(chapter), ""]
+    lines += [f"**[{title_of(chapter)}]({chapter.name}.ipynb)**", "", page.passage("question"), ""]
     return "\n".join([*lines, f"*{time}*", ":::"])
 
 
@@ -146,49 +145,8 @@ def contents(title: str, chapters: list[Chapter], more: tuple[str, ...]) -> list
     ]
 
 
-def question(chapter: Chapter) -> str:
-    """Return the question that opens the chapter."""
-    match = QUESTION.search(Page(chapter, chapter.notebook).text)
-    return match[1].replace("\n> ", " ") if match else ""
-
-
 def lead_of(readme: str) -> str:
     """Return the paragraph under the title of the README: it says what the book is."""
     return next(
         (p for p in readme.split("\n\n")[1:] if not p.startswith(("#", "`", "[!["))), ""
     ).strip()
-
-
-def facts_page(
-    notebooks: list[tuple[Chapter, NotebookNode]], facts: dict, pins: dict[str, str]
-) -> str:
-    """Return the page of facts: what the stored outputs were made with, and how long it took."""
-    lines = ["# How these pages were made", ""]
-    lines += ["The notebooks were executed, and every output on these pages is what they gave."]
-    lines += ["Nothing was executed again for the pages.", ""]
-    if versions := facts.get("versions") or pins:
-        lines += ["## Versions", "", "| Package | Version |", "|---|---|"]
-        lines += [f"| {name} | {version} |" for name, version in versions.items()] + [""]
-    if facts:
-        lines += ["## Machine", "", f"- Device: `{facts.get('device', 'cpu')}`"]
-        lines += [f"- System: {facts.get('system', 'unknown')}", ""]
-    elif report := environment_report(notebooks):
-        lines += ["## Machine", "", "```text", report, "```", ""]
-    seconds = facts.get("seconds", {})
-    names, rule = "| Chapter | Code cells |", "|---|---:|"
-    lines += ["## Chapters", ""]
-    lines += [f"{names} Seconds |", f"{rule}---:|"] if seconds else [names, rule]
-    for chapter, notebook in notebooks:
-        cells = sum(cell.cell_type == "code" for cell in notebook.cells)
-        took = f" {seconds.get(chapter.name, 'not recorded')} |" if seconds else ""
-        lines.append(f"| [{title_of(chapter)}]({chapter.name}.ipynb) | {cells} |{took}")
-    return "\n".join(lines) + "\n"
-
-
-def environment_report(notebooks: list[tuple[Chapter, NotebookNode]]) -> str:
-    """Return the report that a chapter printed of its set-up, if one did."""
-    for _, notebook in notebooks:
-        for cell in notebook.cells:
-            if cell.cell_type == "code" and f"print({REPORT}" in cell.source:
-                return "".join(output.get("text", "") for output in cell.outputs).strip()
-    return ""

@@ -6,12 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from d2l_attention.arrays import (
-    as_array,
-    current_framework,
-    in_framework,
-    single_precision,
-)
+from d2l_attention.arrays import as_array
+from d2l_attention.frameworks import current, load
 from d2l_attention.practice.checking import examine
 from d2l_attention.practice.diagnosis import same
 from d2l_attention.practice.exercises import Exercise
@@ -23,7 +19,7 @@ def audit(exercise: Exercise, framework: str | None = None) -> list[str]:
     Inputs are odd, different and several; the right answer passes and an empty one is not
     attempted; every named mistake is found and named, and looks like no other.
     """
-    framework = framework or current_framework()
+    framework = framework or current()
     found = [f"an input of shape {s}: sizes should differ" for s in square_shapes(exercise)]
     if exercise.inputs is not None and len(exercise.cases()) < 2:
         found.append("there is one input only: a fixed answer would pass")
@@ -87,7 +83,7 @@ def as_answer(function: Callable, framework: str) -> Callable:
     def answer(*inputs):
         with np.errstate(all="ignore"):
             result = function(*map(as_numpy, inputs))
-        return in_framework(single_precision(np.asarray(result)), framework)
+        return load(framework).make_array(np.asarray(result))
 
     return answer
 

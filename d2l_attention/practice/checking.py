@@ -14,19 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from d2l_attention.arrays import (
-    as_array,
-    copied,
-    current_framework,
-    dtype_of,
-    in_framework,
-    kind_of,
-)
+from d2l_attention.arrays import as_array, copied, dtype_of, kind_of
+from d2l_attention.frameworks import current, load
 from d2l_attention.practice import drawing
 from d2l_attention.practice.diagnosis import Trial, diagnose
 from d2l_attention.practice.exercises import Exercise, find
 from d2l_attention.practice.explorer import STYLE
-from d2l_attention.practice.gradients import central_differences, gradients, largest_made
+from d2l_attention.practice.gradients import central_differences
 
 CELL_STYLE = "".join(line for line in STYLE.splitlines() if line.startswith("table"))
 NOT_THEIRS = (str(Path(__file__).parent.parent), *map(sysconfig.get_path, ("stdlib", "purelib")))
@@ -75,7 +69,7 @@ def check(number: str | Exercise, answer: object, *, framework: str | None = Non
         framework: Whose arrays the answer gets; by default that of the edition.
     """
     exercise = number if isinstance(number, Exercise) else find(number)
-    result = examine(exercise, answer, framework or current_framework())
+    result = examine(exercise, answer, framework or current())
     show(result.text(), result.html())
     return result
 
@@ -105,7 +99,7 @@ def examine(
         return result("error", misfit, "wrong arguments")
     trials = []
     for inputs in exercise.cases():
-        given = [in_framework(x, framework) for x in inputs]
+        given = [load(framework).make_array(x) for x in inputs]
         try:
             returned = called(answer, given)
         except (Exception, SystemExit) as error:
@@ -117,7 +111,7 @@ def examine(
                 return missing
             say = f"Your code returns {returned}. Is a `return` missing?"
             return result("wrong", say, "nothing returned")
-        if given and is_foreign(returned, framework):
+        if given and isinstance(returned, np.ndarray):
             say = "Your code returns a NumPy array: stay in the arrays that it is given."
             return result("wrong", say, "a NumPy array")
         try:
@@ -142,7 +136,7 @@ def beyond_the_numbers(
     for inputs in exercise.cases():
         if exercise.most_elements:
             most = exercise.most_elements(*inputs)
-            made = largest_made(answer, inputs, framework)
+            made = load(framework).largest_array(answer, inputs)
             if math.prod(made) > most:
                 return "an array too large", (
                     f"The values are right, but on its way your code makes an array of shape "
@@ -159,7 +153,7 @@ def wrong_gradient(
     """Compare the gradient of an answer with central differences of the reference."""
     names = list(inspect.signature(exercise.reference).parameters)
     direction = np.cos(np.arange(np.size(exercise.reference(*map(copied, inputs)))))
-    got = gradients(answer, inputs, direction, framework)
+    got = load(framework).gradients(answer, inputs, direction)
     for at, gradient in got.items():
         wanted = central_differences(exercise.reference, inputs, at, direction)
         if not np.isfinite(gradient).all():
@@ -173,11 +167,6 @@ def wrong_gradient(
             "Gradients flow through the values that where() discards as well."
         )
     return None
-
-
-def is_foreign(returned: object, framework: str) -> bool:
-    """Say whether an answer left the framework for NumPy."""
-    return framework != "numpy" and isinstance(returned, np.ndarray)
 
 
 def called(answer: object, given: list) -> object:
@@ -264,10 +253,9 @@ def complaint(error: BaseException, exercise: Exercise, inputs: tuple, framework
     if SHAPES_CLASH.search(str(error)):
         with np.errstate(all="ignore"):
             shape = np.shape(exercise.reference(*map(copied, inputs)))
-        keep = "keepdim" if framework == "pytorch" else "keepdims"
         text += (
             f". Did an axis get lost on the way? A sum or a maximum keeps its axis with "
-            f"{keep}=True. The result has shape {shape}."
+            f"{load(framework).KEEP_AXIS}=True. The result has shape {shape}."
         )
     return text
 

@@ -78,7 +78,7 @@ def in_place(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
         names = " and ".join(next(t.changed for t in trials if t.changed))
         return (
             f"The values are right, but your code writes into its argument {names}: the "
-            "caller finds other values there afterwards. Make a new tensor."
+            "caller finds other values there afterwards. Make a new array."
         )
 
 

@@ -1,23 +1,18 @@
-"""Numbers, tables and curves as text and as HTML that is readable in light and in dark pages.
+"""Numbers and tables as text and as HTML that is readable in light and in dark pages.
 
-Tables carry their colors in the cells and curves are an `<img>`, because these are what viewers
-leave in a page that they do not trust.
+Tables carry their colors in the cells, because these are what viewers leave in a page that they do
+not trust.
 """
 
 import math
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from html import escape
-from urllib.parse import quote
 
 import numpy as np
 
 DIGITS = 4
 BLUES = "f7fbff deebf7 c6dbef 9ecae1 6baed6 4292c6 2171b5 08519c 08306b"  # as in show_heatmaps
-SERIES = ("#3f87c9", "#d97a2b", "#3d9a5f", "#a267b8", "#b0892c")
-DASHES = ("", "6 3", "2 3", "9 3 2 3", "1 4")
-WIDTH, HEIGHT = 560, 230
-LEFT, RIGHT, TOP, BOTTOM = 52, 548, 10, 190
 
 
 def number_text(value: float, digits: int = DIGITS) -> str:
@@ -124,73 +119,9 @@ def text_rows(
     ]
 
 
-def curves(
-    x: np.ndarray,
-    ys: Sequence[np.ndarray],
-    *,
-    limits: tuple[float, float],
-    labels: tuple[str, str],
-    points: tuple | None = None,
-    alt: str,
-) -> str:
-    """Return curves over a shared x as an `<img>` that holds an SVG, which a script may change."""
-    low, high = limits
-    span = (float(x.min()), float(x.max()))
-    across = [place(v, span, (LEFT, RIGHT)) for v in x]
-    svg = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'width="{WIDTH}" height="{HEIGHT}" color="#767676" font-family="system-ui,sans-serif" '
-        f'font-size="12" role="img" data-x="{" ".join(across)}" data-y="{low:g} {high:g}">'
-        f"<title>{escape(alt)}</title>"
-    ]
-    for tick in ticks(*span):
-        at = place(tick, span, (LEFT, RIGHT))
-        svg.append(
-            f'<path d="M{at} {TOP}V{BOTTOM}" stroke="currentColor" opacity=".18"/><text x="{at}" '
-            f'y="{BOTTOM + 16}" text-anchor="middle" fill="currentColor">{tick:g}</text>'
-        )
-    for tick in ticks(*limits):
-        at = place(tick, limits, (BOTTOM, TOP))
-        svg.append(
-            f'<path d="M{LEFT} {at}H{RIGHT}" stroke="currentColor" opacity=".18"/><text '
-            f'x="{LEFT - 6}" y="{at}" dy=".35em" text-anchor="end" fill="currentColor">'
-            f"{tick:g}</text>"
-        )
-    middle = f'x="{(LEFT + RIGHT) / 2:g}" y="{HEIGHT - 6}"'
-    turned = f'transform="translate(13 {(TOP + BOTTOM) / 2:g})rotate(-90)"'
-    for label, where in zip(labels, (middle, turned), strict=True):
-        if label:
-            svg.append(
-                f'<text {where} text-anchor="middle" fill="currentColor">{escape(label)}</text>'
-            )
-    for at, height in zip(*points, strict=True) if points else ():
-        svg.append(
-            f'<circle cx="{place(at, span, (LEFT, RIGHT))}" r="2.5" fill="currentColor" '
-            f'cy="{place(height, limits, (BOTTOM, TOP))}" opacity=".55"/>'
-        )
-    for i, y in enumerate(ys):
-        svg.append(
-            f'<path class="c" d="{path(across, y, limits)}" fill="none" stroke-width="2" '
-            f'stroke="{SERIES[i % 5]}" stroke-dasharray="{DASHES[i % 5]}"/>'
-        )
-    text = "".join([*svg, "</svg>"]).replace('"', "'")  # which a URL need not escape
-    source = quote(text, safe=" =:/(),.'+-;")
-    return f'<img alt="{escape(alt)}" src="data:image/svg+xml,{source}">'
-
-
 def place(value: float, source: tuple[float, float], goal: tuple[float, float]) -> str:
     part = (value - source[0]) / (source[1] - source[0] or 1.0)
     return f"{goal[0] + part * (goal[1] - goal[0]):.1f}"
-
-
-def path(across: list[str], y: np.ndarray, limits: tuple[float, float]) -> str:
-    """Return the SVG path of a curve, with gaps where it has no finite value."""
-    steps, pen = [], "M"
-    for at, value in zip(across, y, strict=True):
-        if math.isfinite(value):
-            steps.append(f"{pen}{at} {place(value, limits, (BOTTOM, TOP))}")
-        pen = "L" if math.isfinite(value) else "M"
-    return "".join(steps)
 
 
 def ticks(low: float, high: float, steps: int = 4) -> list[float]:

@@ -1,5 +1,4 @@
-(() => {
-  const blues = "BLUES".split(" ").map((s) => [0, 2, 4].map((i) => parseInt(s.slice(i, i + 2), 16)));
+  const blues = BLUES.split(" ").map((s) => [0, 2, 4].map((i) => parseInt(s.slice(i, i + 2), 16)));
   const text = (v, digits) => {
     if (typeof v === "string") return v;
     if (v === null) return "nan";
@@ -13,17 +12,6 @@
     const mix = blues[i].map((a, k) => Math.floor(a + (blues[i + 1][k] - a) * (at - i) + 0.5));
     cell.style.backgroundColor = v === null ? "#bdbdbd" : `rgb(${mix})`;
     cell.style.color = at > 5.75 ? "#ffffff" : "#000000";
-  };
-  const draw = (curve, ys) => {
-    const svg = curve.ownerSVGElement;
-    const [low, high] = svg.dataset.y.split(" ").map(Number);
-    let d = "", pen = "M";
-    svg.dataset.x.split(" ").forEach((x, i) => {
-      const fine = ys[i] !== null && isFinite(ys[i]);
-      if (fine) d += `${pen}${x} ${(BOTTOM + ((ys[i] - low) / (high - low)) * (TOP - BOTTOM)).toFixed(1)}`;
-      pen = fine ? "L" : "M";
-    });
-    curve.setAttribute("d", d);
   };
   const slider = (name, labels, start, show) => {
     const label = document.createElement("label");
@@ -103,8 +91,6 @@
     });
     return { element, at: () => inputs.findIndex((input) => input.checked), tell: () => {} };
   };
-PLOTS
-STEPS
   for (const root of document.querySelectorAll(".d2l-explorer:not([data-live])")) {
     root.dataset.live = "";
     const frames = JSON.parse(root.dataset.frames);
@@ -128,37 +114,27 @@ STEPS
       still.before(control.element);
       return control;
     });
-BUTTONS
     still.remove();
+    const followers = kits.map((kit) => kit(root, controls, choices, scores)).filter(Boolean);
     const cells = [...root.querySelectorAll("td.v")];
-    const lines = [...root.querySelectorAll("path.c")];
     const show = () => {
       const place = controls.reduce((at, control, i) => at * choices[i][1].length + control.at(), 0);
       const frame = Math.floor(place / (scores?.every ?? 1));
       for (const control of controls) control.tell();
       const values = frames[frame].slice(0, cells.length);
       for (const curve of frames[frame].slice(cells.length)) values.push(...curves[curve]);
-LIVE
+      for (const follow of followers) follow(values, frame);
       cells.forEach((cell, i) => {
         const { digits, scale, zeros } = cell.closest("[data-digits]").dataset;
         const now = zeros && values[i] === 0 ? "" : text(values[i], Number(digits));
         if (cell.textContent !== now) cell.textContent = now;
         if (scale) paint(cell, values[i], scale.split(" ").map(Number));
-      const head = cell.closest("table.lit")?.tHead.rows[0].cells[cell.cellIndex];
-      if (head) paint(head, values[i], [0, 1]);
-      if (zeros && digits > 0) cell.title = text(values[i], FULL);
+        const head = cell.closest("table.lit")?.tHead.rows[0].cells[cell.cellIndex];
+        if (head) paint(head, values[i], [0, 1]);
+        if (zeros && digits > 0) cell.title = text(values[i], DIGITS);
         if (zeros) cell.classList.toggle("masked", zeros === "masked" && values[i] === 0);
       });
-      let from = cells.length;
-      lines.forEach((line) => {
-        const n = line.ownerSVGElement.dataset.x.split(" ").length;
-        draw(line, values.slice(from, from + n));
-        from += n;
-      });
-MOVE
     };
-START
     show();
     root.querySelectorAll("table").forEach(walk);
   }
-})();

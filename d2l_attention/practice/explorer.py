@@ -16,17 +16,6 @@ MOST_BYTES = 60_000
 MOST_SLIDERS = 4
 HERE = Path(__file__).parent
 STYLE = (HERE / "explorer.css").read_text(encoding="utf-8").strip()
-STYLE_OF_STEPS = (HERE / "explorer_steps.css").read_text(encoding="utf-8").strip()
-MOVE = """for (const [mark, scale] of marked)
-mark.setAttribute(mark.localName === "text" ? "transform" : "d", plot(mark, scale, values));"""
-START = """const marked = [...root.querySelectorAll("svg.plot")].flatMap((svg) =>
-[...svg.querySelectorAll("[class]")].map((mark) => [mark, scaleOf(svg)]));
-for (const svg of root.querySelectorAll("svg[data-drag]")) draggable(svg, controls);"""
-ASK = "if (scores) ask(scores, frame, choices, controls, values);"
-BUTTONS = """if (root.dataset.steps) {
-const [at, last] = root.dataset.steps.split(" ").map(Number);
-stepper(controls[at], choices[at][0], last);
-}"""
 TINY = 1e-5  # what a number that four decimals would round to 0 becomes
 
 NUMBER = re.compile(r"[-+−]?\.?\d|inf$|∞$")  # how the labels of a slider of numbers begin
@@ -34,29 +23,13 @@ NUMBER = re.compile(r"[-+−]?\.?\d|inf$|∞$")  # how the labels of a slider of
 Parts = dict[str, np.ndarray | str]  # what one frame shows: name -> numbers or words
 
 
-def script(plots: bool, live: bool = False, steps: bool = False) -> str:
-    """Return what moves an explorer, with the kits for plots, scores and steps that it needs."""
-    kits = {
-        kit: (HERE / f"explorer_{kit}.js").read_text(encoding="utf-8")
-        for kit, wanted in (("plots", plots), ("live", plots and live), ("steps", steps))
-        if wanted
-    }
-    words = {
-        "PLOTS": kits.get("plots", "") + kits.get("live", ""),
-        "LIVE": ASK if "live" in kits else "",
-        "MOVE": MOVE if plots else "",
-        "START": START if plots else "",
-        "STEPS": kits.get("steps", ""),
-        "BUTTONS": BUTTONS if steps else "",
-    }
-    text = (HERE / "explorer.js").read_text(encoding="utf-8")
-    for word, code in words.items():
-        text = text.replace(f"{word}\n", f"{code}\n" if code else "")
-    text = re.sub(r"\bTINY\b", f"{TINY:g}", text)
-    for name in ("BLUES", "BOTTOM", "TOP"):
-        text = text.replace(name, str(getattr(drawing, name)))
-    lines = text.replace("FULL", str(drawing.DIGITS)).splitlines()
-    return "\n".join(re.sub(r"(^|\s)//.*", "", line).strip() for line in lines)
+def script(*kits: str) -> str:
+    """Return what moves an explorer, with those of the kits "live", "plots", "steps" it needs."""
+    names = [*(f"explorer_{kit}.js" for kit in kits), "explorer.js"]
+    text = "".join((HERE / name).read_text(encoding="utf-8") for name in names)
+    lines = [re.sub(r"(^|\s)//.*", "", line).strip() for line in text.splitlines()]
+    constants = f'const BLUES = "{drawing.BLUES}", TINY = {TINY:g}, DIGITS = {drawing.DIGITS};'
+    return "\n".join(["(() => {", constants, "const kits = [];", *filter(None, lines), "})();"])
 
 
 class Toggles(dict):
@@ -93,11 +66,6 @@ def explore(
     labels: Mapping[str, str] | None = None,
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
-    x: object = None,
-    points: tuple | None = None,
-    xlabel: str = "",
-    ylabel: str = "",
-    limits: tuple[float, float] | None = None,
     draw: Sequence[explorer_plots.Plot] = (),
     live: explorer_live.Live | None = None,
     masked: bool = False,
@@ -118,9 +86,6 @@ def explore(
         start: Slider -> value of the first picture; by default the first value of each.
         labels: Slider -> what readers see; by default its name, with spaces.
         rows, columns: Names of a heat map's rows (queries) and columns (keys).
-        x: What all curves share, (points,); by default 0, 1, 2, ...
-        points: Two sequences, x and y of dots drawn under the curves.
-        xlabel, ylabel, limits: Axis labels and y range of the curves.
         draw: Plots, whose marks name the parts (or sliders) that they show. Matrices then stand
             in a folded table below them.
         live: Weights that the script computes, for any query in the plane.
@@ -136,69 +101,83 @@ def explore(
         sliders. Nothing is downloaded, and no kernel is needed.
 
     Raises:
-        ValueError: Too many sliders or frames, frames that do not fit together, or a plot,
-            steps, lit or folded of what is not there.
+        ValueError: Too many sliders or frames, frames that do not fit together, curves that no
+            plot shows, or a plot, steps, lit or folded of what is not there.
     """
     if not 1 <= len(sliders) <= MOST_SLIDERS:
         raise ValueError(f"an explorer has one to {MOST_SLIDERS} sliders, got {len(sliders)}")
     if steps and steps not in sliders:
         raise ValueError(f"steps: there is no slider {steps!r}, only {', '.join(sliders)}")
     choices = {name: labelled(values) for name, values in sliders.items()}
-    positions = [position(name, choices[name], (start or {}).get(name)) for name in sliders]
-    framed = {name: list(labelled.values()) for name, labelled in choices.items()}
+    starts = {name: position(name, choices[name], (start or {}).get(name)) for name in sliders}
+    framed = {name: list(values.values()) for name, values in choices.items()}
     for name in explorer_live.query_of(live, sliders):  # one frame will do
-        at = list(sliders).index(name)
-        framed[name] = framed[name][positions[at] : positions[at] + 1]
-    combinations = list(itertools.product(*framed.values()))
-    planes, frames = explorer_planes.Planes(draw), []
-    for combination in combinations:
-        named = dict(zip(sliders, combination, strict=True))
-        shown = first_of(frame(function(**named)), lit, *folded)
-        frames.append(planes.traced(with_sliders(shown, named, draw)))
-    draw, frames = planes.expanded(frames)
-    values = {name: list(labelled.values()) for name, labelled in choices.items()}
-    for combination, parts in zip(combinations, frames, strict=True):
-        if shapes(parts) != shapes(frames[0]):
-            raise ValueError(
-                f"at {dict(zip(sliders, combination, strict=True))} the function returns "
-                f"{shapes(parts)}, and at the first values {shapes(frames[0])}"
-            )
-    lengths = [len(frames_of) for frames_of in framed.values()]
-    first = int(np.ravel_multi_index(positions, lengths, mode="clip"))
-    shown = [
-        [
-            (labels or {}).get(name, name.replace("_", " ")),
-            list(choices[name]),
-            at,
-            *buttons_of(sliders[name]),
-        ]
-        for name, at in zip(sliders, positions, strict=True)
-    ]
-    still = ", ".join(f"{name} = {labels[at]}" for name, labels, at, *_ in shown)
+        framed[name] = [framed[name][starts[name]]]
+    plots, frames = all_frames(function, framed, draw, (lit, *folded))
+    lengths = [len(values) for values in framed.values()]
+    first = int(np.ravel_multi_index(list(starts.values()), lengths, mode="clip"))
+    shown = {name: (labels or {}).get(name, name.replace("_", " ")) for name in sliders}
+    still = ", ".join(f"{shown[name]} = {list(choices[name])[starts[name]]}" for name in sliders)
     tables = heat_maps(frames, first, rows, columns, masked, lit)
-    numbers = [name for name in of_axes(frames[0], 0) if name not in folded]
-    if draw:
-        explorer_plots.check(draw, frames[0], values)
-        pictures = plots(draw, frames, first, values, f"{caption} Still picture at {still}.")
-        opened = f"{tables.pop(0)}\n" if lit else ""
-        tables = "\n".join([*tables, *[number_table(frames, first, folded)] * bool(folded)])
-        tables = tables and f"<details><summary>Numbers</summary>\n{tables}\n</details>"
-        picture = f"{opened}{pictures}\n{tables}\n{number_table(frames, first, numbers)}"
-    else:
-        drawn = curves(frames, first, caption, x, points, (xlabel, ylabel), limits)
-        tables = "\n".join(tables)
-        picture = f"{tables}\n{drawn}\n{number_table(frames, first, numbers)}"
-    formulas = live and live.stored(choices, place_of_parts(frames[0]))
-    played = list(sliders).index(steps) if steps else None
-    html = compose(
-        picture.strip(), question, caption, still, frames, shown, bool(draw), formulas, played
+    values = {name: list(labelled.values()) for name, labelled in choices.items()}
+    explorer_plots.check(plots, frames[0], values)
+    if plots:
+        opened = tables[:1] if lit else []
+        pictures = draw_all(plots, frames, first, values, f"{caption} Still picture at {still}.")
+        hidden = [*tables[len(opened) :], number_table(frames, first, folded)]
+        tables = [*opened, *pictures, fold("Numbers", "\n".join(filter(None, hidden)))]
+    alone = [name for name in of_axes(frames[0], 0) if name not in folded]
+    tables.append(number_table(frames, first, alone))
+    html = page(
+        data_of(frames)
+        | {
+            "scores": as_json(live.stored(choices, place_of_parts(frames[0]))) if live else "",
+            "sliders": as_json(
+                [
+                    [shown[name], list(choices[name]), starts[name], *buttons_of(sliders[name])]
+                    for name in sliders
+                ]
+            ),
+            "steps": f"{list(sliders).index(steps)} {len(choices[steps]) - 1}" if steps else "",
+        },
+        question,
+        caption,
+        still,
+        "\n".join(filter(None, tables)),
+        [kit for kit, on in (("live", live), ("plots", plots), ("steps", steps)) if on],
+        read_out=sum(np.size(p) for p in frames[0].values() if np.ndim(p) != 1) <= 24,
     )
     if len(html.encode()) > MOST_BYTES:
         raise ValueError(
             f"an explorer may weigh {MOST_BYTES} bytes and {len(frames)} frames weigh "
             f"{len(html.encode())}: take fewer slider values or points"
         )
-    return Explorer(html, plain(frames[first], caption, still, planes.parts))
+    hidden = explorer_planes.Planes(draw).parts
+    return Explorer(html, plain(frames[first], caption, still, hidden))
+
+
+def all_frames(
+    function: Callable,
+    framed: dict[str, list],
+    draw: Sequence[explorer_plots.Plot],
+    ahead: Sequence[str],
+) -> tuple[Sequence[explorer_plots.Plot], list[Parts]]:
+    """Return what the function gives at all values, parts `ahead` first, and plots of it."""
+    planes, frames = explorer_planes.Planes(draw), []
+    named = [
+        dict(zip(framed, values, strict=True)) for values in itertools.product(*framed.values())
+    ]
+    for values in named:
+        shown = first_of(frame(function(**values)), *ahead)
+        frames.append(planes.traced(with_sliders(shown, values, draw)))
+    plots, frames = planes.expanded(frames)
+    for values, parts in zip(named, frames, strict=True):
+        if shapes(parts) != shapes(frames[0]):
+            raise ValueError(
+                f"at {values} the function returns {shapes(parts)}, "
+                f"and at the first values {shapes(frames[0])}"
+            )
+    return plots, frames
 
 
 def labelled(values: Sequence | Mapping) -> dict[str, object]:
@@ -314,19 +293,20 @@ def heat_maps(
     lit: str,
 ) -> list[str]:
     """Return the matrices of a frame; of weights two decimals, and nothing for an exact 0."""
-    html, names = [], of_axes(frames[first], 2)
-    sizes = {frames[first][name].shape for name in names}
-    if rows is None and len(names) > 1 and len(sizes) == 1 and max(sizes)[0] == 1:
+    html, matrices = [], {name: frames[first][name] for name in of_axes(frames[first], 2)}
+    sizes = {matrix.shape for matrix in matrices.values()}
+    if rows is None and len(matrices) > 1 and len(sizes) == 1 and max(sizes)[0] == 1:
         return [one_table(frames, first, columns, masked)]
-    for name in names:
-        n, m = frames[first][name].shape
-        for what, names, size in (("rows", rows, n), ("columns", columns, m)):
-            if names is not None and len(names) != size:
-                raise ValueError(f"{what} must name {size} {what}, got {len(names)}")
+    for name, matrix in matrices.items():
+        for what, heads, size in zip(
+            ("rows", "columns"), (rows, columns), matrix.shape, strict=True
+        ):
+            if heads is not None and len(heads) != size:
+                raise ValueError(f"{what} must name {size} {what}, got {len(heads)}")
         weights = are_weights(frames, name)
         html.append(
             drawing.table(
-                frames[first][name],
+                matrix,
                 title=name,
                 rows=rows,
                 columns=columns,
@@ -371,72 +351,6 @@ def one_table(frames: list[Parts], first: int, columns: Sequence[str] | None, ma
     return f"<table {style}><tbody>\n{rows}</tbody></table>"
 
 
-def place_of_parts(parts: Parts) -> dict[str, tuple[int, int]]:
-    """Return where each part begins among the numbers of a frame, and how many it has."""
-    places, begin = {}, 0
-    for name in of_axes(parts, 2) + of_axes(parts, 0) + of_axes(parts, 1):
-        places[name] = begin, np.size(parts[name])
-        begin += np.size(parts[name])
-    return places
-
-
-def plots(
-    draw: Sequence[explorer_plots.Plot], frames: list[Parts], first: int, sliders: dict, alt: str
-) -> str:
-    """Return the plots of a frame, each with its legend; those side by side share one."""
-    at = {n: f"@{begin}:{size}" for n, (begin, size) in place_of_parts(frames[0]).items()}
-    html = []
-    for _, beside in itertools.groupby(draw, lambda plot: plot.per_row > 1 or id(plot)):
-        group = list(beside)
-        html += [explorer_plots.picture(p, frames, first, at, sliders, alt) for p in group]
-        html[-1] += explorer_plots.legend(group)
-    return "\n".join(html)
-
-
-def curves(
-    frames: list[Parts],
-    first: int,
-    caption: str,
-    x: object,
-    points: tuple | None,
-    axis_labels: tuple[str, str],
-    limits: tuple[float, float] | None,
-) -> str:
-    """Return the curves of a frame over what they share, and their legend."""
-    parts = frames[first]
-    names = of_axes(parts, 1)
-    if not names:
-        return ""
-    ys = [parts[name] for name in names]
-    across = np.arange(len(ys[0])) if x is None else as_array(x)
-    if any(y.shape != across.shape for y in ys):
-        raise ValueError(f"x has shape {across.shape}, the curves {shapes(parts)}")
-    dots = tuple(as_array(p) for p in points) if points else None
-    limits = limits or common_limits(frames, names, dots)
-    picture = drawing.curves(
-        across, ys, limits=limits, labels=axis_labels, points=dots, alt=caption
-    )
-    return f"{picture}\n{legend(names)}"
-
-
-def common_limits(frames: list[Parts], names: list[str], dots: tuple | None) -> tuple[float, float]:
-    """Return the y range of all frames, so that curves move and the axis does not."""
-    values = np.concatenate([parts[n] for parts in frames for n in names] + [*(dots or [])[1:]])
-    values = values[np.isfinite(values)]
-    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
-    return low, high if high > low else low + 1.0
-
-
-def legend(names: list[str]) -> str:
-    items = "".join(
-        f'<li><svg viewBox="0 0 26 10" width="26" height="10" aria-hidden="true">'
-        f'<path d="M0 5H26" stroke="{drawing.SERIES[i % 5]}" stroke-width="2.5" '
-        f'stroke-dasharray="{drawing.DASHES[i % 5]}"/></svg>{escape(name)}</li>'
-        for i, name in enumerate(names)
-    )
-    return f"<ul>{items}</ul>"
-
-
 def number_table(frames: list[Parts], first: int, names: Sequence[str]) -> str:
     """Return named numbers or words as rows of a table, each with digits of its own."""
     rows, widest = [], 0
@@ -459,67 +373,92 @@ def value_of(part: np.ndarray | str) -> float | str:
     return part if isinstance(part, str) else float(part)
 
 
-def compose(
-    picture: str,
+def fold(summary: str, html: str) -> str:
+    return html and f"<details><summary>{summary}</summary>\n{html}\n</details>"
+
+
+def draw_all(
+    plots: Sequence[explorer_plots.Plot],
+    frames: list[Parts],
+    first: int,
+    sliders: dict,
+    alt: str,
+) -> list[str]:
+    """Return the plots of a frame, each with its legend; those side by side share one."""
+    at = {n: f"@{begin}:{size}" for n, (begin, size) in place_of_parts(frames[0]).items()}
+    html = []
+    for _, beside in itertools.groupby(plots, lambda plot: plot.per_row > 1 or id(plot)):
+        group = list(beside)
+        html += [explorer_plots.picture(p, frames, first, at, sliders, alt) for p in group]
+        html[-1] += explorer_plots.legend(group)
+    return html
+
+
+def place_of_parts(parts: Parts) -> dict[str, tuple[int, int]]:
+    """Return where each part begins among the numbers of a frame, and how many it has."""
+    places, begin = {}, 0
+    for name in of_axes(parts, 2) + of_axes(parts, 0) + of_axes(parts, 1):
+        places[name] = begin, np.size(parts[name])
+        begin += np.size(parts[name])
+    return places
+
+
+def data_of(frames: list[Parts]) -> dict[str, str]:
+    """Return all frames for the script: the numbers of each, and which curves it has.
+
+    Curves that several frames share are stored once.
+    """
+    pool: dict[str, int] = {}
+    rows = []
+    for parts in frames:
+        curves = [as_json(plain_numbers(parts[name])) for name in of_axes(parts, 1)]
+        rows.append(flat(parts) + [pool.setdefault(curve, len(pool)) for curve in curves])
+    return {"frames": as_json(rows), "curves": f"[{','.join(pool)}]" if pool else ""}
+
+
+def page(
+    data: dict[str, str],
     question: str,
     caption: str,
     still: str,
-    frames: list[Parts],
-    sliders: list[list],
-    plots: bool,
-    formulas: dict | None,
-    played: int | None,
+    picture: str,
+    kits: Sequence[str],
+    read_out: bool,
 ) -> str:
-    """Return the HTML of an explorer: a still picture, all frames, and the script that moves it."""
-    pool: dict[str, int] = {}  # curves that several frames share are stored once
-    for parts in frames:
-        for name in of_axes(parts, 1):
-            pool.setdefault(as_json(plain_numbers(parts[name])), len(pool))
-    data = as_json(
-        [
-            flat(parts, (2, 0))
-            + [pool[as_json(plain_numbers(parts[name]))] for name in of_axes(parts, 1)]
-            for parts in frames
-        ]
-    )
-    held = f' data-curves="[{",".join(pool)}]"' if pool else ""
-    if formulas:
-        held += f' data-scores="{escape(json.dumps(formulas, separators=(",", ":")))}"'
-    controls = json.dumps(sliders, separators=(",", ":"), ensure_ascii=False)
-    cells = sum(np.size(p) for p in frames[0].values() if np.ndim(p) != 1)
-    live = ' aria-live="polite"' if cells <= 24 else ""  # more would be read out for too long
-    style = "".join((STYLE if played is None else f"{STYLE}\n{STYLE_OF_STEPS}").splitlines())
-    steps = "" if played is None else f' data-steps="{played} {len(sliders[played][1]) - 1}"'
+    """Return the HTML of an explorer: a still picture, all frames, and the script that moves it.
+
+    `read_out`: whether a screen reader tells of each change; many numbers take too long.
+    """
+    style = STYLE + (HERE / "explorer_steps.css").read_text("utf-8") * ("steps" in kits)
+    held = "".join(f' data-{name}="{escape(text)}"' for name, text in data.items() if text)
     return "\n".join(
         [
-            f'<div class="d2l-explorer" data-frames="{escape(data)}"{held} '
-            f'data-sliders="{escape(controls)}"{steps}>',
-            f"<style>{style}</style>",
+            f'<div class="d2l-explorer"{held}>',
+            f"<style>{''.join(style.splitlines())}</style>",
             f'<p class="q">{escape(question)}</p>',
             f'<p class="still">Still picture at {escape(still)}. '
             "Sliders appear where scripts may run: in a trusted notebook or on a web page.</p>",
-            f'<div class="parts"{live}>',
+            '<div class="parts" aria-live="polite">' if read_out else '<div class="parts">',
             picture,
             "</div>",
             f'<p class="cap">{escape(caption)}</p>',
             "</div>",
-            f"<script>{script(plots, bool(formulas), bool(steps))}</script>",
+            f"<script>{script(*kits)}</script>",
         ]
     )
 
 
-def as_json(values: list) -> str:
-    text = json.dumps(values, separators=(",", ":"))
+def as_json(values: object) -> str:
+    text = json.dumps(values, separators=(",", ":"), ensure_ascii=False)
     return re.sub(r"(?<=[\[,-])Infinity(?=[,\]])", "1e999", text)  # JSON has no infinity
 
 
-def flat(parts: Parts, kinds: Sequence[int] = (2, 0, 1)) -> list:
-    """Return the numbers of a frame: heat maps, then single numbers, then curves."""
+def flat(parts: Parts) -> list:
+    """Return the numbers of a frame: heat maps, then single numbers and words."""
     numbers = []
-    for axes in kinds:
-        for name in of_axes(parts, axes):
-            part = parts[name]
-            numbers += [part] if isinstance(part, str) else plain_numbers(part)
+    for name in of_axes(parts, 2) + of_axes(parts, 0):
+        part = parts[name]
+        numbers += [part] if isinstance(part, str) else plain_numbers(part)
     return numbers
 
 

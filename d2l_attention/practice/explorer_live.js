@@ -10,10 +10,11 @@
     const sum = e.reduce((x, y) => x + y);
     return e.map((v) => v && (Math.round((v / sum) * 1e4) / 1e4 || TINY));
   });
-  const ask = ({ frames, weights, query }, frame, choices, controls, values) => {
+  kits.push((root, controls, choices, scores) => scores && ((values, frame) => {
+    const { frames, weights, query } = scores;
     const places = [choices.length - 2, choices.length - 1];
     const q = places.map((i) => Number(choices[i][1][controls[i].at()]));
     query.forEach((at, i) => (values[at] = q[i]));
     const found = weigh(frames[frame], q);
     values.splice(weights, found.length, ...found);
-  };
+  }));

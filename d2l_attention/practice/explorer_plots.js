@@ -71,3 +71,11 @@
     });
     svg.addEventListener("pointermove", (event) => svg.hasPointerCapture(event.pointerId) && move(event));
   };
+  kits.push((root, controls) => {
+    for (const svg of root.querySelectorAll("svg[data-drag]")) draggable(svg, controls);
+    const marked = [...root.querySelectorAll("svg.plot [class]")].map((mark) => [mark, scaleOf(mark.ownerSVGElement)]);
+    return (values) => {
+      for (const [mark, scale] of marked)
+        mark.setAttribute(mark.localName === "text" ? "transform" : "d", plot(mark, scale, values));
+    };
+  });

@@ -38,3 +38,8 @@
     };
     control.element.after(element);
   };
+  kits.push((root, controls, choices) => {
+    if (!root.dataset.steps) return; // another explorer's
+    const [at, last] = root.dataset.steps.split(" ").map(Number);
+    stepper(controls[at], choices[at][0], last);
+  });

@@ -8,9 +8,8 @@
 D2L_FRAMEWORK says whose module it is.
 
 Written for this book because the known tools do not fit a generated module that notebooks
-import: mutmut puts a switch into every function, which torch.compile and the notebooks'
-kernels would have to follow, and cosmic-ray starts a process for each fault, which spends its
-time on importing torch.
+import: mutmut puts a switch into every function, which compilers and the notebooks' kernels would
+have to follow, and cosmic-ray knows no notebooks.
 """
 
 import argparse
@@ -22,12 +21,12 @@ import sys
 import time
 import tomllib
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 from bookbinder.config import read_book
 from bookbinder.execution import kernel_environment
-from tools.mutants import notebooks, unit_tests
+from tools.mutants import notebooks
 from tools.mutants.faults import Fault, faults
 
 os.environ.update(kernel_environment())
@@ -35,14 +34,11 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BOOK = read_book(ROOT)
 EDITION = BOOK.edition(os.environ["D2L_FRAMEWORK"])
 CHECKS = EDITION.module.with_name("checks.py")
-FIRST = EDITION.framework == BOOK.editions[0].framework
-ATTENTION = ROOT / "tests" / EDITION.framework
-EQUIVALENT = "equivalent.toml" if FIRST else f"equivalent_{EDITION.framework}.toml"
-# The tests in the order of their speed.
+EQUIVALENT = f"equivalent_{EDITION.framework}.toml"
 TESTS = [
     path
-    for name in ("wrong_input", "small_helpers", "kernels", "costs", "scored_attention", "peer_d2l")
-    if (path := ATTENTION / f"test_{name}.py").exists()
+    for folder in ("contract", EDITION.framework)
+    for path in sorted((ROOT / "tests" / folder).glob("test_*.py"))
 ]
 # Pictures and the report on the machine: it is the notebooks that compare these.
 NOT_ATTENTION = ("00_start_here", "01_queries_keys_values")
@@ -51,7 +47,7 @@ NOT_ATTENTION = ("00_start_here", "01_queries_keys_values")
 def main() -> int:
     options = arguments()
     module = CHECKS if options.checks else EDITION.module
-    edition = replace(EDITION, module=module)
+    edition = SimpleNamespace(module=module, notebooks=EDITION.notebooks)
     source = module.read_text(encoding="utf-8")
     equivalent = known_equivalents()
     every = list(faults(source, saved_by(source, NOT_ATTENTION)))
@@ -66,10 +62,8 @@ def main() -> int:
     if not options.checks and (stale := equivalent - {str(f) for f in [*every, *of_checks]}):
         print(f"{EQUIVALENT} has faults that are none (any more):", *sorted(stale), sep="\n   ")
     sound = Fault("", "", source)
-    rest = sorted(set(ATTENTION.glob("test_*.py")) - set(TESTS))
-    run_tests = unit_tests.run if FIRST else notebooks.run_tests
-    missed = score("unit tests", sound, planted, lambda some: run_tests(
-        some, options.jobs, edition, ROOT, [*TESTS, *rest]))  # fmt: skip
+    missed = score("unit tests", sound, planted, lambda some: notebooks.run_tests(
+        some, options.jobs, edition, ROOT, TESTS))  # fmt: skip
     seen = [f for f in planted if notebooks.notebooks_that_use(f.function, edition)]
     sample = random.Random(0).sample(seen, min(options.notebooks, len(seen)))
     if sample:

@@ -1,8 +1,4 @@
-"""Runs notebooks, or tests, in processes of their own against a package that has a fault.
-
-Unit tests of PyTorch's module have a faster way, in `unit_tests.py`. JAX has threads of its own,
-which do not survive a fork.
-"""
+"""Runs notebooks, or tests, in processes of their own against a package that has a fault."""
 
 import ast
 import os

@@ -4,8 +4,8 @@
     python -m tools.mutants.solutions 4.1 4.2  these only
 
 D2L_FRAMEWORK says whose edition. A fault that gets through is a wrong answer that a student could
-hand in. Those that change nothing a reader could see stand in equivalent_solutions.toml (of JAX:
-equivalent_solutions_jax.toml), each group with its reason.
+hand in. Those that change nothing a reader could see stand in
+equivalent_solutions_<framework>.toml, each group with its reason.
 """
 
 import ast
@@ -27,20 +27,21 @@ from bookbinder.chapters import Chapter, tags_of
 from bookbinder.config import read_book
 from bookbinder.execution import kernel_environment
 from bookbinder.worksheets import names_in
+from d2l_attention.frameworks import load
 from d2l_attention.practice.checking import examine
 from d2l_attention.practice.exercises import find
 from tools.mutants.faults import Fault, faults
 
 os.environ.update(kernel_environment())
 FRAMEWORK = os.environ["D2L_FRAMEWORK"]
+os.environ.update(load(FRAMEWORK).CPU_SETTINGS["one-thread"])
 ROOT = Path(__file__).resolve().parent.parent.parent
 BOOK = read_book(ROOT)
 EDITION = BOOK.edition(FRAMEWORK)
-FIRST = EDITION.framework == BOOK.editions[0].framework
-EQUIVALENT = "equivalent_solutions.toml" if FIRST else f"equivalent_solutions_{FRAMEWORK}.toml"
+EQUIVALENT = f"equivalent_solutions_{FRAMEWORK}.toml"
 CHECK = re.compile(r'^check\(\s*"(\d+\.\d+)",\s*(.+?)\)$', re.MULTILINE)
 SECONDS = 10  # of processor time for one faulty answer; one that runs longer counts as refused
-AT_FIRST = 100  # for the sound answer, for which JAX may have much to compile
+AT_FIRST = 100  # for the sound answer, for which there may be much to compile
 ENOUGH = 0.95
 
 
@@ -143,10 +144,6 @@ def survivors(solution: Solution) -> tuple[list[Fault], int]:
 
 
 def main(numbers: list[str]) -> int:
-    if FRAMEWORK == "pytorch":
-        import torch
-
-        torch.set_num_threads(1)
     known = known_equivalents()
     begun, through, total, seen = time.monotonic(), 0, 0, set()
     for chapter in read_edition_chapters(BOOK, EDITION):

@@ -1,6 +1,6 @@
 """Attention with plain loops over Python's own float64: slow, and nothing shared with the module.
 
-Tensors come in as nested lists (`tensor.tolist()`); results go out as nested lists.
+Arrays come in as nested lists (`array.tolist()`); results go out as nested lists.
 """
 
 import itertools
@@ -79,16 +79,16 @@ def scaled_dot_score(q, k) -> float:
     return dot(q, k) / math.sqrt(len(q))
 
 
-def additive_score(q, k, W_q, W_k, w_v) -> float:
+def additive_score(q, k, W_q, W_k, w_v) -> float:  # w_v: (1, h)
     hidden = [math.tanh(dot(a, q) + dot(b, k)) for a, b in zip(W_q, W_k, strict=True)]
-    return dot(w_v, hidden)
+    return dot(w_v[0], hidden)
 
 
 def distance_score(q, k) -> float:
     return -sum((x - y) ** 2 for x, y in zip(q, k, strict=True)) / (2 * math.sqrt(len(q)))
 
 
-def bilinear_score(q, k, W_q, W_k) -> float:
+def bilinear_score(q, k, W_q, W_k=None) -> float:
     """W_k None: the keys as they are."""
     a = [dot(row, q) for row in W_q]
     b = k if W_k is None else [dot(row, k) for row in W_k]

@@ -1,0 +1,125 @@
+"""The layers under test and inputs for them, drawn by NumPy.
+
+Shapes are few, as some frameworks compile each operation for each shape. A new score joins the
+tests of layers and of wrong input by one more entry in ATTENTIONS.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tests.contract import oracle
+from tests.contract.framework import adapter, array, numpy
+
+B, N, M, D, V = 2, 3, 4, 3, 2  # examples, queries, keys; dimensions of keys and of values
+NAN, INF = float("nan"), float("inf")
+LENS = {
+    "no": None,
+    "(b,)": [4, 2],
+    "(b,), one empty": [0, 3],
+    "(b, n)": [[1, 2, 3], [4, 0, 2]],
+}
+MASKS = {
+    "no": None,
+    "(n, m)": np.array([[1, 0, 1, 1], [0, 1, 0, 0], [1, 1, 1, 0]], bool),
+    "(b, 1, m)": np.array([[[1, 0, 1, 1]], [[0, 1, 1, 0]]], bool),
+}
+
+
+@dataclass(frozen=True)
+class Score:
+    """make(dropout=) gives a layer for sizes D; score(parameters) the oracle's score."""
+
+    kind: str
+    sizes: dict
+    score: Callable[[dict], Callable]
+
+    def make(self, **options):
+        return adapter.make(self.kind, **self.sizes, **options)
+
+
+def score_with(score: Callable, *names: str, **fixed) -> Callable:
+    """Return what gives a score the parameters of these names, as lists."""
+    return lambda p: partial(score, **{name: p[name].tolist() for name in names if name in p}, **fixed)
+
+
+def cosine_score(temperature: float) -> Callable:
+    return lambda p: partial(
+        oracle.cosine_score, temperature=temperature * float(np.exp(p["log_ratio"]))
+    )
+
+
+SIZES = {"query_size": D, "key_size": D}
+BILINEAR = score_with(oracle.bilinear_score, "W_q", "W_k")
+ATTENTIONS = {
+    "dot": Score("DotProductAttention", {}, score_with(oracle.scaled_dot_score)),
+    "additive": Score(
+        "AdditiveAttention",
+        {"num_hiddens": 5, **SIZES},
+        score_with(oracle.additive_score, "W_q", "W_k", "w_v"),
+    ),
+    "distance": Score("DistanceAttention", {}, score_with(oracle.distance_score)),
+    "bilinear": Score("BilinearAttention", SIZES, BILINEAR),
+    "bilinear, rank 2": Score("BilinearAttention", {"rank": 2, **SIZES}, BILINEAR),
+    "cosine": Score("CosineAttention", {"temperature": 0.7}, cosine_score(0.7)),
+}
+
+
+def parameters(layer) -> dict[str, np.ndarray]:
+    return {name: numpy(value) for name, value in adapter.parameters(layer).items()}
+
+
+def normal(*shape: int, seed: int = 0) -> np.ndarray:
+    """Return normal numbers that float32 has, as float64."""
+    drawn = np.random.default_rng([seed, len(shape)]).normal(size=shape)
+    return drawn.astype(np.float32).astype(np.float64)
+
+
+def batch(b=B, n=N, m=M, v=V, heads=()) -> list[np.ndarray]:
+    """Return queries (b, n, D), keys (b, m, D) and values (b, m, v), or with heads."""
+    shapes = (b, *heads, n, D), (b, *heads, m, D), (b, *heads, m, v)
+    return [normal(*shape, seed=i) for i, shape in enumerate(shapes)]
+
+
+def by_loops(score: Callable, arrays, lens=None, mask=None) -> tuple[np.ndarray, np.ndarray]:
+    """Return outputs and weights of the oracle, whatever the sizes."""
+    queries, keys, values = (np.asarray(x, np.float64) for x in arrays)
+    shape, v = () if mask is None else mask.shape, values.shape[-1]
+    lists = (x.tolist() for x in (queries, keys, values))
+    mask = None if mask is None else mask.tolist()
+    outputs, weights = oracle.attention(score, *lists, as_lists(lens), mask, shape, v)
+    b, n = queries.shape[:2]
+    return np.reshape(outputs, (b, n, v)), np.reshape(weights, (b, n, keys.shape[1]))
+
+
+def as_lists(lens):
+    return lens if lens is None or isinstance(lens, list) else numpy(lens).astype(int).tolist()
+
+
+INTEGERS = ("int64", "int32", "int8", "uint8", "uint16", "uint32", "uint64")
+
+
+@st.composite
+def lengths(draw, b: int, n: int, m: int):
+    """Valid lengths of shape (b,), (b, n), or none: a list, or an array of any integers."""
+    shape = draw(st.sampled_from([None, (b,), (b, n)]))
+    if shape is None:
+        return None
+    drawn = draw(st.lists(st.integers(0, m), min_size=(size := int(np.prod(shape))), max_size=size))
+    dtype = draw(st.sampled_from([None, *INTEGERS]))
+    numbers = np.reshape(drawn, shape).astype(dtype or int)
+    return numbers.tolist() if dtype is None else array(numbers)
+
+
+@st.composite
+def masks(draw, shape: tuple[int, ...]):
+    """A boolean mask of a shape that broadcasts to `shape`, or none."""
+    if draw(st.booleans()):
+        return None
+    shape = tuple(1 if draw(st.booleans()) else size for size in shape)
+    shape = shape[draw(st.integers(0, len(shape))) :]
+    keep = np.random.default_rng(draw(st.integers(0, 99))).random(shape)
+    return keep < draw(st.sampled_from([0.2, 0.7, 1.0]))
