@@ -5,10 +5,11 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from bookbinder.binding import bind_module, bind_notebook, drift, read_edition_chapters
+from bookbinder.binding import bind_module, bind_notebook, read_edition_chapters
 from bookbinder.config import Book, Edition, guess, read_book
 from bookbinder.contents_panel import write_contents_panel
 from bookbinder.diagrams import bring_diagrams
+from bookbinder.drift import drift, stamp
 from bookbinder.errors import BookError
 from bookbinder.execution import frameworks_own
 from bookbinder.reader_copies import bring_copies, bring_fresh
@@ -32,7 +33,14 @@ def parser() -> argparse.ArgumentParser:
     bind.set_defaults(action=bind_book)
     drift = commands.add_parser("drift", help="list what no longer fits in a framework's overlays")
     drift.add_argument("framework")
-    drift.set_defaults(action=lambda book, options: show_drift(book, options.framework))
+    drift.add_argument(
+        "--stamp",
+        nargs="*",
+        metavar="ID",
+        help="first renew the ids of entries that still say the right thing: these, or all whose "
+        "place is sure",
+    )
+    drift.set_defaults(action=show_drift)
     copies = commands.add_parser("copies", help="bring notebooks to a folder to work in")
     copies.add_argument("folder", type=Path)
     of_an_edition(copies)
@@ -118,9 +126,14 @@ def bind_book(book: Book, options: argparse.Namespace) -> None:
                 bind_notebook(book, edition, chapter)
 
 
-def show_drift(book: Book, framework: str) -> None:
+def show_drift(book: Book, options: argparse.Namespace) -> None:
     """Print all that a change of the chapters left behind in the overlays of a framework."""
-    mistakes = drift(book, book.edition(framework))
+    framework = options.framework
+    edition = book.edition(framework)
+    if options.stamp is not None:
+        for line in stamp(book, edition, options.stamp):
+            print(line)
+    mistakes = drift(book, edition)
     print("\n".join(mistakes) if mistakes else f"all overlays of {framework} fit")
     if mistakes:
         raise BookError(f"{framework}: {len(mistakes)} to look at")

@@ -7,8 +7,8 @@ import time
 import urllib.request
 
 import nbformat
+import numpy as np
 import pytest
-import torch
 from conftest import ROOT
 from nbclient import NotebookClient
 from nbformat.sign import NotebookNotary
@@ -20,6 +20,7 @@ OPTIONS = [
     "--IdentityProvider.token=",
     "--LabApp.expose_app_in_browser=True",
 ]
+CAPTION = "Weights of <four> keys & their weighted sum."
 PAGE = "<!doctype html><meta charset=utf-8><body>{}</body>"
 
 
@@ -59,7 +60,7 @@ def server(tmp_path_factory):
 
 
 def write_notebooks(folder):
-    cells = ["from tests import explorer_examples as e\ne.heat_map()", "e.curves()", "e.heat_map()"]
+    cells = ["from tests import explorer_examples as e\ne.heat_map()", "e.plots()", "e.heat_map()"]
     cells.append("e.one_row()")
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
     NotebookClient(notebook, kernel_name="python3", timeout=60).execute()
@@ -90,7 +91,7 @@ def lab_page(browser, server, name):
 
 
 def shows(explorer, temperature, valid_len):
-    weights = examples.weights(temperature, valid_len).flatten().tolist()
+    weights = examples.weights(temperature, valid_len).ravel()
     wanted = [f"{w:.2f}" if w else "" for w in weights]  # an exact 0 is an empty cell
     explorer.page.wait_for_function(
         "([root, wanted]) => JSON.stringify([...root.querySelectorAll('td.v')]"
@@ -125,15 +126,17 @@ def drive(page):
     assert "rgb(8, 48, 107)" in first.locator("td.v").nth(0).get_attribute("style")
 
 
-def move_curve(page):
+def move_plot(page):
     second = page.locator(".d2l-explorer").nth(1)
-    curve = second.locator("path.c").nth(0)
+    curve = second.locator("path.curve")
     before = curve.get_attribute("d")
-    second.get_by_role("group", name="shape").get_by_role("radio", name="smooth").focus()
+    second.get_by_role("slider", name="sharpness").focus()
     page.keyboard.press("ArrowRight")
-    second.get_by_text("boxed", exact=True).nth(1).wait_for()
-    assert curve.get_attribute("d") != before
-    assert second.locator("svg[role=img] > title").text_content() == "A kernel & its width."
+    page.wait_for_function(
+        "([curve, before]) => curve.getAttribute('d') !== before",
+        arg=[curve.element_handle(), before],
+    )
+    assert second.get_by_role("img", name=CAPTION).count() == 2
 
 
 def turn_words(page, explorer):
@@ -143,7 +146,7 @@ def turn_words(page, explorer):
     page.keyboard.press("Enter")  # is the button's, not the notebook's
     assert word.get_attribute("aria-pressed") == "false"
     last.click()
-    weights = examples.stages((False, True, True), -torch.inf)["weights"][0].tolist()
+    weights = examples.stages((False, True, True), -np.inf)["weights"][0]
     cells = explorer.locator("td[title]")
     assert [cell.text_content() or "0.00" for cell in cells.all()] == [f"{w:.2f}" for w in weights]
     cells.nth(0).focus()
@@ -164,7 +167,7 @@ def test_sliders_move_in_a_trusted_notebook(browser, server, theme):
         "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme
     )
     drive(page)
-    move_curve(page)
+    move_plot(page)
     third = page.locator(".d2l-explorer").nth(2)
     third.scroll_into_view_if_needed()
     shows(third, 1.0, 3)  # the same explorer twice on a page: each moves alone
@@ -178,7 +181,7 @@ def test_the_picture_stands_still_in_a_notebook_that_is_not_trusted(browser, ser
     shows(first, 1.0, 3)
     assert page.locator(".d2l-explorer input").count() == 0
     assert "background-color" in first.locator("td.v").nth(0).get_attribute("style")
-    assert page.get_by_alt_text("A kernel & its width.").evaluate("i => i.naturalWidth") == 560
+    assert page.get_by_alt_text(CAPTION).first.evaluate("i => i.naturalWidth") == 460
     page.close()
 
 
@@ -186,14 +189,14 @@ def test_the_picture_stands_still_in_a_notebook_that_is_not_trusted(browser, ser
 def test_a_static_page_needs_no_kernel(browser, scripts):
     context = browser.new_context(java_script_enabled=scripts, offline=True)
     page = context.new_page()
-    page.set_content(PAGE.format(examples.heat_map().html + examples.curves().html))
+    page.set_content(PAGE.format(examples.heat_map().html + examples.plots().html))
     if scripts:
         drive(page)
-        move_curve(page)
+        move_plot(page)
         page.set_content(PAGE.format(examples.one_row().html))
         turn_words(page, page.locator(".d2l-explorer"))
     else:
         assert page.get_by_text("Still picture at temperature = 1").is_visible()
         assert page.locator("input").count() == 0
-        assert page.get_by_alt_text("A kernel & its width.").is_visible()
+        assert page.get_by_alt_text(CAPTION).first.is_visible()
     context.close()

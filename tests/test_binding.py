@@ -13,11 +13,9 @@ from conftest import ROOT, TINY, write_files
 
 from bookbinder.__main__ import main
 from bookbinder.binding import stale_files
-from bookbinder.chapters import Chapter
 from bookbinder.config import read_book
 from bookbinder.errors import BookError
 from bookbinder.files import write_whole
-from bookbinder.publish import published
 
 pytestmark = pytest.mark.usefixtures("in_shared_kernel")  # but processes start their own
 FIRST = "notebooks/pytorch/00_first.ipynb"
@@ -88,17 +86,6 @@ def test_a_traceback_shows_the_cell_and_the_error_and_no_paths(bound):
     assert "/" not in traceback
 
 
-def test_code_that_only_draws_is_folded_and_its_picture_is_not():
-    cell = nbformat.v4.new_code_cell("draw()", metadata={"tags": ["drawing"]})
-    chapter = Chapter("00_c", "book/00_c.md", notebook_of("# 0. T", cell))
-    folds = published(chapter, chapter.notebook).cells[1].metadata.jupyter
-    assert folds == {"source_hidden": True}
-
-
-def notebook_of(title, cell):
-    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(title), cell])
-
-
 def test_binding_again_changes_no_byte(bound):
     before = everything(bound)
     assert main(["bind"]) == 0
@@ -155,14 +142,6 @@ def test_a_broken_notebook_is_named_and_bound_anew(bound, capsys):
     assert (bound / FIRST).read_bytes() == before
 
 
-def test_a_module_that_is_no_text_is_stale_and_bound_anew(bound):
-    before = (bound / "d2l_attention/torch.py").read_bytes()
-    (bound / "d2l_attention/torch.py").write_bytes(b"\xff")
-    assert any(line.startswith("d2l_attention/torch.py differs") for line in stale(bound))
-    assert main(["bind", "00_first"]) == 0
-    assert (bound / "d2l_attention/torch.py").read_bytes() == before
-
-
 def test_missing_and_left_over_files_are_named(bound):
     (bound / FIRST).rename(bound / "notebooks/pytorch/05_old.ipynb")
     assert stale(bound) == [
@@ -179,14 +158,6 @@ def test_a_module_that_cannot_be_imported_does_not_replace_the_old_one(bound, ca
     assert (
         "d2l_attention/torch.py: cannot be imported: ZeroDivisionError" in capsys.readouterr().err
     )
-
-
-def test_a_bad_mark_writes_nothing(tiny, capsys):
-    change(tiny / "book/00_first.md", "return 2 * x", "return 2 * x  #@save")
-    before = everything(tiny)
-    assert main(["bind"]) == 1
-    assert everything(tiny) == before
-    assert "error: book/00_first.md:7: cannot place #@save" in capsys.readouterr().err
 
 
 def test_an_output_that_differs_by_nature_is_kept(tiny):
@@ -224,16 +195,6 @@ def test_ctrl_c_stops_with_one_line_and_leaves_whole_files(bound):
     assert everything(bound / "notebooks") == before
 
 
-def test_a_file_that_cannot_be_written_is_left_as_it_was(bound, capsys):
-    path = bound / FIRST
-    (path.parent / f".{path.name}.new").mkdir()  # stands for a full disk or a read-only folder
-    before = path.read_bytes()
-    change(bound / "book/00_first.md", "Some words.", "Other words.")
-    assert main(["bind", "00_first"]) == 1
-    assert path.read_bytes() == before
-    assert "00_first.ipynb: cannot be written" in capsys.readouterr().err
-
-
 def test_a_full_disk_is_said_in_one_line(tiny):
     path = tiny / "file"
     path.write_text("old")
@@ -264,40 +225,3 @@ def test_ctrl_c_while_the_commands_are_loaded_is_one_line(tiny):
     assert done.returncode == 130
     assert done.stderr.startswith("interrupted: every file is whole")
     assert len(done.stderr.splitlines()) == 1
-
-
-def test_an_unknown_chapter_is_named(tiny, capsys):
-    assert main(["bind", "00_frist"]) == 1
-    assert "no chapter '00_frist' in the book (did you mean '00_first'?)" in capsys.readouterr().err
-
-
-def test_a_second_framework_is_bound_from_the_chapters_and_its_overlays(tiny):
-    with (tiny / "book.toml").open("a") as toml:
-        toml.write("[frameworks.jax]\n")
-        toml.write('without = ["01_second"]\n')
-    write_files(tiny, {"book/jax/00_first.md": "<!-- was: Some words. -->\nOther words.\n"})
-    assert main(["bind", "--framework", "jax"]) == 0
-    notebook = nbformat.read(tiny / "notebooks/jax/00_first.ipynb", as_version=4)
-    assert "Other words." in notebook.cells[0].source
-    assert "return 2 * x" in (tiny / "d2l_attention/jax.py").read_text()
-    assert sorted(p.name for p in tiny.glob("notebooks/*/*")) == ["00_first.ipynb"]
-    book = read_book(tiny)
-    assert stale_files(book, book.edition("jax")) == []
-
-
-def test_a_changed_chapter_leaves_its_overlay_behind_and_drift_says_where(tiny, capsys):
-    with (tiny / "book.toml").open("a") as toml:
-        toml.write("[frameworks.jax]\n")
-    write_files(tiny, {"book/jax/00_first.md": "<!-- was: Some words. -->\nOther words.\n"})
-    assert main(["drift", "jax"]) == 0
-    assert capsys.readouterr().out == "all overlays of jax fit\n"
-    change(tiny / "book/00_first.md", "Some words.", "Some new words.")
-    assert main(["drift", "jax"]) == 1
-    mistake = (
-        "book/jax/00_first.md:1: no place has the line 'Some words.'; "
-        "most like it, at book/00_first.md:3: 'Some new words.'"
-    )
-    assert capsys.readouterr() == (f"{mistake}\n", "error: jax: 1 to look at\n")
-    assert main(["bind", "--framework", "jax"]) == 1
-    assert capsys.readouterr().err == f"error: {mistake}\n"
-    assert not (tiny / "notebooks").exists()

@@ -94,20 +94,6 @@ def drawing_problem(source, is_tagged):
     return ""
 
 
-def test_cells_that_draw_are_told_from_lessons():
-    assert drawing_problem("explore(f, k=[1, 2])", False)
-    assert drawing_problem("fig, ax = plt.subplots()", False)
-    assert drawing_problem("#@save\ndef f(ax):\n    ax.plot()", True)
-    assert drawing_problem("weights @ values", True)
-    assert not drawing_problem("d2l.show_heatmaps(weights)", True)
-    assert not drawing_problem("d2l.show_heatmaps(weights)", False)  # a line that is no lesson
-
-
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_the_module_stays_small(edition):
-    assert len(edition.module.read_text(encoding="utf-8").splitlines()) <= 1100
-
-
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_cells_are_formatted_to_79_columns(edition, tmp_path):
     for page in pages(edition):

@@ -14,7 +14,6 @@ from bookbinder.__main__ import main
 from bookbinder.binding import read_edition_chapters, stale_files
 from bookbinder.config import read_book
 from bookbinder.execution import kernel_environment
-from bookbinder.placeholders import path_sections
 from bookbinder.worksheets import worksheets_folder
 
 JAX = """
@@ -67,21 +66,6 @@ def test_one_edition_can_be_bound_alone(two):
     assert (two / "notebooks/pytorch/00_first.ipynb").read_bytes() == before
 
 
-def test_a_change_that_the_other_edition_replaces_stops_its_binding(two, capsys):
-    changed = TINY["book/00_first.md"].replace("Some words.", "Some new words.")
-    write_files(two, {"book/00_first.md": changed})
-    assert main(["bind", "--framework", "pytorch"]) == 0
-    assert main(["bind", "--framework", "jax"]) == 1
-    error = capsys.readouterr().err
-    assert "book/jax/00_first.md:1: no place has the line 'Some words.'" in error
-    assert "'Some new words.'" in error
-
-
-def test_a_chapter_that_an_edition_leaves_out_is_not_bound(two, capsys):
-    assert main(["bind", "--framework", "jax", "01_second"]) == 1
-    assert "no chapter '01_second' in the book" in capsys.readouterr().err
-
-
 def test_copies_and_fresh_bring_the_edition_that_is_asked_for(two, capsys):
     assert main(["copies", "--framework", "jax", "mine"]) == 0
     assert [p.name for p in sorted((two / "mine").glob("*.ipynb"))] == ["00_first.ipynb"]
@@ -102,21 +86,6 @@ def test_worksheets_of_further_editions_have_a_folder_of_their_own(two):
     assert other == first / "jax"
     assert "on JAX" not in text_of(first / "00_first.ipynb")
     assert "on JAX" in text_of(other / "00_first.ipynb")
-
-
-def test_the_path_of_two_hours_leaves_out_what_the_edition_does(two):
-    names = '["00_first#Results", "01_second"]'
-    write_files(two, {"book.toml": f"two_hours = {names}\n" + TINY["book.toml"] + JAX})
-    book = read_book(two)
-    paths = [path_sections(book, read_edition_chapters(book, edition)) for edition in book.editions]
-    assert [list(path) for path in paths] == [["00_first", "01_second"], ["00_first"]]
-
-
-@pytest.mark.parametrize("command", ["bind", "copies mine", "fresh mine 00_first", "worksheets"])
-def test_an_unknown_framework_is_one_line(tiny, command, capsys):
-    assert main([*command.split(), "--framework", "jx"]) == 1
-    assert "no framework 'jx' in book.toml; known: pytorch" in capsys.readouterr().err
-    assert not (tiny / "mine").exists()
 
 
 def test_make_names_the_frameworks_that_there_are():

@@ -1,5 +1,6 @@
 """Overlays: what a framework has of its own, and every way in which it can be out of date."""
 
+import re
 import textwrap
 
 import pytest
@@ -63,12 +64,16 @@ def lay(base, tmp_path):
         ids.setdefault(words.get(cell.source.split()[0]), cell.id)
     path = tmp_path / "overlay.md"
 
-    def laid_over(text, function=lay_over):
+    def named(text):
         for name, found in ids.items():
             text = text.replace(f"{{{name}}}", found)
-        path.write_text(textwrap.dedent(text).lstrip("\n"))
+        return text
+
+    def laid_over(text, function=lay_over):
+        path.write_text(textwrap.dedent(named(text)).lstrip("\n"))
         return function(base, path, "book/jax/00_x.md")
 
+    laid_over.named = named
     return laid_over
 
 
@@ -152,9 +157,27 @@ def test_one_of_two_equal_cells_is_named_by_its_number(lay):
 DROPPED = '```python was="{inplace}"\n```\n```python was="{zeros}"\n```\n'
 
 
+PLACED = """# 0. Title
+
+```python was="{zeros}"
+x = jnp.zeros(3)
+```
+
+## Look before you clear
+
+```python was="{inplace}"
+```
+
+### A part of it
+
+<!-- was: More. -->
+Less.
+
+<!-- drop section: Next -->
+"""
 MISTAKES = {  # text of an overlay -> the message
     '```python was="00000000"\nx = torch.zeros(4)\n```\n': "00_x.md:1: no cell has the id "
-    "'00000000'; most like yours: '",
+    "'00000000'; nearest, at book/00_x.md:12: '",
     '```python was="{same}"\n```\n': "matches the cells at book/00_x.md:30 and "
     "book/00_x.md:34: write '",
     DROPPED + '```python was="{zeros}"\n1\n```\n': "is replaced at book/jax/00_x.md:3 already",
@@ -169,9 +192,28 @@ MISTAKES = {  # text of an overlay -> the message
     "<!-- drop: Next -->\n": "write <!-- was: … --> or <!-- drop section: … -->, got",
     "<!-- was: The first line.\n": "write <!-- was: … -->",
     "A new line.\n": "00_x.md:1: this line replaces nothing: 'A new line.'",
+    "# 0. Title\n\nA new line.\n": "00_x.md:3: this line replaces nothing: 'A new line.'",
     "```python\n1\n```\n": "00_x.md:1: this cell replaces nothing",
     '```python was="{zeros}"\n1\n': "00_x.md:1: this code cell has no end",
     '```python was="{zeros}" tags=["solutoin"]\n1\n```\n': "unknown tag 'solutoin'",
+    PLACED.replace("## Look before", "## Look after"): "00_x.md:7: no heading of the chapter is "
+    "'## Look after you clear'; most like it, at book/00_x.md:15: '## Look before you clear'; "
+    "above a heading of this edition alone, write <!-- new section -->",
+    PLACED.replace("### A part", "## A part"): "00_x.md:12: no heading of the chapter is '## A",
+    PLACED.replace("## Look before you clear", "## Next"): "00_x.md:9: what this replaces, at "
+    "book/00_x.md:20, stands under 'Look before you clear', here under 'Next'",
+    PLACED.replace("### A part of it\n", ""): "00_x.md:13: what this replaces, at book/00_x.md:25, "
+    "stands under 'A part of it', here under 'Look before you clear'",
+    PLACED.replace("# 0. Title\n", ""): "stands under '0. Title', here under no heading",
+    PLACED + "\n## Look before you clear\n": "00_x.md:19: '## Look before you clear' stands higher "
+    "in the chapter, at book/00_x.md:15",
+    PLACED + "\n<!-- was: ### A part of it -->\n### Part\n": "00_x.md:19: 'A part of it' stands "
+    "higher in the chapter, at book/00_x.md:23",
+    PLACED.replace(
+        "{inplace}", "00000000"
+    ): "00_x.md:9: under 'Look before you clear', no cell has "
+    "the id '00000000'; nearest, at book/00_x.md:20: '{inplace}', 'x.zero_()'",
+    "<!-- new section -->\nWords.\n": "00_x.md:1: write <!-- new section --> right above a heading",
 }
 
 
@@ -179,7 +221,23 @@ MISTAKES = {  # text of an overlay -> the message
 def test_what_fits_nowhere_is_named_with_file_and_line(lay, text, message):
     with pytest.raises(BookError) as failure:
         lay(text)
-    assert message in str(failure.value)
+    assert lay.named(message) in str(failure.value)
+
+
+def test_headings_say_where_entries_stand_and_change_nothing(lay):
+    chapter = lay(PLACED)
+    without = re.sub(r"^#+ .*\n", "", PLACED, flags=re.MULTILINE)
+    assert sources(chapter) == sources(lay(without))
+    assert sources(chapter)[-1] == "### A part of it\n\nLess."
+
+
+def test_headings_of_the_edition_alone_are_text(lay):
+    text = PLACED.replace("### A part of it", "<!-- was: ### A part of it -->\n### Next\n\nWords.")
+    text = text.replace(
+        "Less.\n", "Less.\n\n```text\n# no heading\n```\n\n<!-- new section -->\n## New\n"
+    )
+    prose = sources(lay(text))[-1]
+    assert prose == "### Next\n\nWords.\n\nLess.\n\n```text\n# no heading\n```\n\n## New"
 
 
 def test_a_cell_that_speaks_of_the_first_framework_must_be_replaced(lay):

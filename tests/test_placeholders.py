@@ -124,6 +124,10 @@ def test_the_time_and_the_path_are_written_into_the_chapters(book):
     assert "{{" not in prose(first) + prose(second)
 
 
+def test_the_path_leaves_out_what_the_edition_does(book):
+    assert path_sections(book, read(book)[1:]) == {}
+
+
 @pytest.mark.parametrize(
     ("entry", "message"),
     [

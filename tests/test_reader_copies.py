@@ -49,18 +49,6 @@ def is_trusted(version):
     return trusted
 
 
-def test_the_first_time_everything_is_brought(book):
-    bring()
-    assert copies(book) == {"00_first.ipynb": "00_first v1", "01_second.ipynb": "01_second v1"}
-
-
-def test_an_untouched_copy_follows_the_book(book):
-    bring()
-    publish(book, "v2")
-    bring()
-    assert copies(book)["00_first.ipynb"] == "00_first v2"
-
-
 def test_opening_and_running_a_copy_is_no_change_and_editing_it_is(book):
     bring()
     write_files(book, {"mine/00_first.ipynb": nbformat.writes(notebook("00_first v1", count=7))})
@@ -181,11 +169,6 @@ def test_a_broken_record_is_named(book, capsys):
     write_files(book, {f"mine/{RECORD}": "{"})
     assert main(["copies", "mine"]) == 1
     assert "delete it to start afresh" in capsys.readouterr().err
-
-
-def test_missing_notebooks_are_named(tiny, capsys):
-    assert main(["copies", "mine"]) == 1
-    assert "run `make notebooks` first" in capsys.readouterr().err
 
 
 def test_what_the_book_brings_is_trusted_and_what_the_reader_writes_is_not(book):

@@ -5,7 +5,7 @@ import dataclasses
 import nbformat
 import pytest
 
-from bookbinder.chapters import Chapter, read_chapter
+from bookbinder.chapters import read_chapter
 from bookbinder.config import Book, Edition
 from bookbinder.export import saved_in
 from bookbinder.lint import problems
@@ -183,8 +183,3 @@ def test_pages_know_sections_and_boxes_by_the_words_that_are_shown(book):
 )
 def test_a_line_has_the_role_that_its_words_say(line, role):
     assert role_of(line) == role
-
-
-def test_a_chapter_that_is_not_translated_is_its_own_english():
-    chapter = Chapter("00_x", "book/00_x.md", nbformat.v4.new_notebook())
-    assert chapter.english is chapter
