@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -34,8 +33,7 @@ GATHER = (Path(__file__).parent / "gather.js").read_text(encoding="utf-8")
 
 BOOK = read_book(ROOT)
 FURTHER = tuple(f"{folder_of(e, BOOK.editions)}/" for e in BOOK.editions[1:])
-OF_ALL_EDITIONS = ("test_pages",)  # others look at what all editions share
-NARROW = (768, 360)
+OF_ALL_EDITIONS = ("test_pages", "test_budgets")  # others look at what all editions share
 
 
 def page_names() -> list[str]:
@@ -139,20 +137,6 @@ def comes_true(page, condition: Callable[[], bool], seconds: float = 5) -> bool:
     return holds
 
 
-def file_of(url: str, start: str) -> Path | None:
-    """Return the file of the site that a request asked for."""
-    path = unquote(urlsplit(url.removeprefix(start)).path).lstrip("/")
-    return SITE / path if url.startswith(start) and (SITE / path).is_file() else None
-
-
-def width_at(page, width: int) -> int:
-    """Return how wide the page is in a window of this width."""
-    page.set_viewport_size({"width": width, "height": 800})
-    widest = "document.documentElement.scrollWidth"
-    comes_true(page, lambda: page.evaluate(widest) <= width)
-    return page.evaluate(widest)
-
-
 @pytest.fixture(scope="session")
 def visited(browser, addresses):
     """Return a function that visits a page in one way, once for all tests."""
@@ -162,11 +146,7 @@ def visited(browser, addresses):
         found = Visit()
         context = browser.new_context(offline=way == "file")
         page = open_page(context, f"{addresses[way]}/{name}", found)
-        first_view = [file_of(url, addresses[way]) for url in found.requests]
-        found.facts = page.evaluate(GATHER) | {
-            "bytes": sum(f.stat().st_size for f in first_view if f and "mathjax" not in f.parts),
-            "widths": {n: width_at(page, n) for n in NARROW if way == "file"},
-        }
+        found.facts = page.evaluate(GATHER)
         context.close()
         return found
 

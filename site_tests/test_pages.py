@@ -8,7 +8,6 @@ from urllib.parse import unquote, urldefrag
 
 from conftest import ROOT, SITE
 
-MOST_BYTES = 1_000_000
 RAW = re.compile(r"\$|\\\(|\\\[|\\(?:eqref|ref|tag|label)\b|<!--|\[\[\d+\]\]|\{raw\}")
 
 
@@ -39,15 +38,6 @@ def test_no_markup_is_left_raw(visited, name, way):
 def test_every_image_loads_and_has_alt_text(visited, name, way):
     images = visited(name, way).facts["images"]
     assert not [image for image in images if not image["width"] or not image["alt"].strip()]
-
-
-def test_a_page_weighs_at_most_a_megabyte_on_first_view(visited, name):
-    assert 50_000 < visited(name, "file").facts["bytes"] <= MOST_BYTES
-
-
-def test_no_page_scrolls_sideways_on_a_narrow_screen(visited, name):
-    widths = visited(name, "file").facts["widths"]
-    assert widths == {window: window for window in widths}
 
 
 @functools.cache

@@ -52,11 +52,13 @@ def test_equations_code_errors_and_printed_lines_stand_whole(reading, chapter):
     assert not boxes.evaluate_all(OVERFLOWING)
     page.set_viewport_size({"width": 1920, "height": 900})
     assert comes_true(page, lambda: not page.evaluate(CUT_EQUATIONS))
-    page.set_viewport_size({"width": 390, "height": 900})  # a phone: hints and errors stand whole
-    hints = page.locator("details.hint")
-    assert comes_true(page, lambda: not hints.evaluate_all(BEYOND))
-    errors = page.locator(".output.traceback pre, details.calls pre")
-    assert comes_true(page, lambda: not errors.evaluate_all(OVERFLOWING))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_hints_and_errors_stand_whole_on_a_phone(reading, chapter):
+    page = reading(chapter, 390)
+    assert not page.locator("details.hint").evaluate_all(BEYOND)
+    assert not page.locator(".output.traceback pre, details.calls pre").evaluate_all(OVERFLOWING)
 
 
 def test_an_error_shows_its_last_call_and_its_message(reading):
