@@ -20,14 +20,6 @@ MAY = (  # what may name a framework
     *(BOOK.named(edition.module) for edition in BOOK.editions),  # generated
     *(f"{folder}/{name}" for folder in ("benchmarks", "tests") for name in frameworks.known()),
     "tests/test_frameworks.py",
-    # Not yet: they compute with one framework where NumPy would do, or are on their way out.
-    "site_tests/test_explorers",
-    "tests/both/",
-    "tests/explorer_examples.py",
-    "tests/test_exercises.py",
-    "tests/test_explorer.py",
-    "tests/test_practice.py",
-    "tests/test_site.py",
 )
 
 

@@ -43,7 +43,9 @@ class Score:
 
 def score_with(score: Callable, *names: str, **fixed) -> Callable:
     """Return what gives a score the parameters of these names, as lists."""
-    return lambda p: partial(score, **{name: p[name].tolist() for name in names if name in p}, **fixed)
+    return lambda p: partial(
+        score, **{name: p[name].tolist() for name in names if name in p}, **fixed
+    )
 
 
 def cosine_score(temperature: float) -> Callable:

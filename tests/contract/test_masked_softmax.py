@@ -35,9 +35,7 @@ def by_rows(X, lens=None, mask=None) -> np.ndarray:
     return np.array([weights[index] for index in np.ndindex(X.shape)]).reshape(X.shape)
 
 
-@given(
-    st.data(), st.sampled_from(SHAPES), st.sampled_from(DTYPES), st.sampled_from([1, 100])
-)
+@given(st.data(), st.sampled_from(SHAPES), st.sampled_from(DTYPES), st.sampled_from([1, 100]))
 def test_it_equals_the_loop_over_rows_in_every_precision(data, shape, dtype, scale):
     X = array(scale * normal(*shape), dtype)
     before = numpy(X)

@@ -100,9 +100,7 @@ def test_gradients_are_those_of_the_loop_also_for_parameters_and_none_is_nan_by_
     for got in (slopes(layer, x, lens) for x in (arrays, spoilt)):
         for one, other in zip(got, want, strict=True):
             close(one, other, 1e-4)
-    for got, clean in zip(
-        attend(layer, *spoilt, lens), attend(layer, *arrays, lens), strict=True
-    ):
+    for got, clean in zip(attend(layer, *spoilt, lens), attend(layer, *arrays, lens), strict=True):
         close(got, clean)
 
 

@@ -30,7 +30,10 @@ LENGTHS = {
     "a column": ([[1], [2]], ValueError, SHAPE + "(2, 1)"),
     "three axes": (array(np.ones((2, 3, 1), int)), ValueError, SHAPE + "(2, 3, 1)"),
 }
-BOOLEAN, BROADCAST = "mask must be boolean (True = may attend), got ", "broadcast to (2, 3, 4), got "
+BOOLEAN, BROADCAST = (
+    "mask must be boolean (True = may attend), got ",
+    "broadcast to (2, 3, 4), got ",
+)
 MASKS = {
     "floats": (np.ones((2, 3, 4)), TypeError, BOOLEAN),
     "integers": (np.ones((3, 4), np.int32), TypeError, BOOLEAN),

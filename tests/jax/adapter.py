@@ -1,6 +1,7 @@
 """What the contract must know of JAX: how layers are made, called, and given parameters."""
 
 import inspect
+from types import SimpleNamespace
 
 import jax
 from flax import nnx
@@ -11,26 +12,32 @@ from d2l_attention import jax as ours
 DTYPES = ("float16", "bfloat16", "float32")
 OWN_NAMES = {"temporary_bytes"}  # beside those that every module has
 OWN_ARGUMENTS = {"rngs", "query_size", "key_size", "value_size", "dtype", "param_dtype"}
-OWN_ARGUMENTS |= {"deterministic", "array", "arrays", "implementation"}
+OWN_ARGUMENTS |= {"deterministic", "array", "arrays"}
+OWN_ARGUMENTS_OF = {
+    "fused_attention": {"implementation"},
+    "KeyValueCache": {"b", "num_heads", "m", "d"},  # it has a fixed size
+}
 
 
-class xp:  # functions of arrays
-    softmax = staticmethod(jax.nn.softmax)
-
-
-for name in ("where", "exp", "log", "ones", "arange", "tril", "einsum"):
-    setattr(xp, name, getattr(jnp, name))
+NAMES = ("where", "exp", "log", "ones", "arange", "tril", "flip", "einsum", "nansum")
+xp = SimpleNamespace(softmax=jax.nn.softmax, **{name: getattr(jnp, name) for name in NAMES})
 
 
 def cast(array, dtype: str):
     return array.astype(dtype)
 
 
-def make(kind: str, *sizes, dtype: str = "float32", **options):
-    """Return a layer in evaluation, with the same parameters at each call."""
+def constant(array):
+    """Return the same numbers without a gradient."""
+    return jax.lax.stop_gradient(array)
+
+
+def make(kind: str, *sizes, dtype: str = "float32", computes_in=None, **options):
+    """Return a layer in evaluation, with the same parameters at each call; dtype is theirs."""
     known = inspect.signature(getattr(ours, kind).__init__).parameters
     if "param_dtype" in known:
         options["param_dtype"] = jnp.dtype(dtype)
+    options["dtype"] = computes_in
     given = {name: value for name, value in options.items() if name in known}
     layer = getattr(ours, kind)(*sizes, **given, rngs=nnx.Rngs(0))
     for number, (name, value) in enumerate(named(layer).items()):
@@ -44,6 +51,10 @@ def call(layer, *inputs, need_weights: bool, **options):
     """Return outputs and weights, None where they were not asked for."""
     result = layer(*inputs, need_weights=need_weights, **options)
     return result if need_weights else (result, None)
+
+
+def called(kind: type):
+    return kind.__call__
 
 
 def named(layer) -> dict[str, nnx.Param]:

@@ -5,11 +5,12 @@ import sys
 
 import numpy as np
 import pytest
-import torch
 
+from d2l_attention import frameworks
 from d2l_attention.arrays import as_array, dtype_of
 from d2l_attention.practice import Exercise, audit, check
 from d2l_attention.practice.recurring import RECURRING
+from tests.contract.framework import HALF, adapter, array, framework, numpy, xp
 
 
 def row_shares(x):
@@ -45,11 +46,6 @@ def stub(x):
     raise NotImplementedError
 
 
-def written_over(x):
-    x /= x.sum(-1, keepdim=True)
-    return x
-
-
 def not_theirs(x):
     return x.sum(-1, keepdims=True).cholesky_that_is_not_there()
 
@@ -64,8 +60,7 @@ class Odd:
         raise RuntimeError
 
 
-def shares(x):
-    return x / x.sum(-1, keepdim=True)
+shares = row_shares
 
 
 @pytest.mark.parametrize("answer", [None, ..., stub, lambda x: None, lambda *x: ..., lambda x: ...])
@@ -76,13 +71,8 @@ def test_an_empty_answer_is_not_attempted(answer, capsys):
     assert "0.1 not attempted. Write your answer" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [shares, lambda x: shares(x.requires_grad_()), lambda x: shares(x.double()).float()],
-    ids=["plain", "with a graph", "by way of another precision"],
-)
-def test_a_right_answer_passes_on_all_inputs(answer, capsys):
-    assert check(SHARES, answer).passed
+def test_a_right_answer_passes_on_all_inputs(capsys):
+    assert check(SHARES, shares).passed
     out = capsys.readouterr().out
     assert out.splitlines()[0].split() == ["target", "your", "answer"]
     assert out.splitlines()[-1] == "0.1 passed. Your answer is right on 2 inputs."
@@ -92,9 +82,9 @@ def test_a_right_answer_passes_on_all_inputs(answer, capsys):
     ("answer", "mistake", "says"),
     [
         (lambda x: x / x.sum(0), "wrong axis", "Your columns sum to 1"),
-        (lambda x: torch.tensor(RIGHT).float(), "hard-coded", "same values for every input"),
+        (lambda x: array(RIGHT), "hard-coded", "same values for every input"),
         (lambda x: shares(x) if len(x) == 2 else x, "hard-coded", "right on the first input"),
-        (lambda x: x * torch.nan, "not a finite number", "NaN"),
+        (lambda x: x * float("nan"), "not a finite number", "NaN"),
         (lambda x: x / 0, "not a finite number", "infinite"),
         (lambda x: x, "rows that do not sum to 1", "each row must sum to 1"),
         (lambda x: shares(x).T, "wrong shape", "transposed"),
@@ -104,29 +94,25 @@ def test_a_right_answer_passes_on_all_inputs(answer, capsys):
             "wrong shape",
             "no error has stopped you",
         ),
-        (lambda x: shares(x).flip(-1), "another order", "repeat_interleave"),
-        (lambda x: shares(x).double(), "wrong data type", "float32 and your answer float64"),
+        (lambda x: xp.flip(shares(x), (1,)), "another order", "repeat_interleave"),
         (lambda x: x > 0.5, "rows that do not sum to 1", "each row"),
-        (written_over, "argument changed in place", "writes into its argument x"),
-        (lambda x: written_over(x) * 2, "rows that do not sum to 1", "It also writes into its arg"),
         (lambda x: shares(x).tolist(), "a list", "in a list"),
         (lambda x: "words", "not an array", "no array of real numbers, but a str"),
         (lambda x: [None, [1.0]], "not an array", "no array of real numbers, but a list"),
         (lambda x: {"a": x}, "not an array", "no array of real numbers, but a dict"),
-        (lambda x: x.to(torch.complex64), "not an array", "no array of real numbers, but a Tensor"),
+        (lambda x: x * 1j, "not an array", "no array of real numbers, but a"),
         (lambda x: Odd(), "not an array", "no array of real numbers, but a Odd"),
         (lambda x: [x, Odd()], "not an array", "no array of real numbers, but a list"),
         (lambda x: x.sum(), "wrong shape", "yours has ()"),
         (lambda x: x[:0], "wrong shape", "yours has (0, 3)"),
         (lambda x: x.sum(-1)[:, None, None, None], "wrong shape", "yours has (2, 1, 1, 1)"),
-        (lambda x: x.to("meta"), "not an array", "no array of real numbers, but a Tensor"),
         (not_theirs, "exception", "has no attribute 'cholesky_that_is_not_there' (line "),
         (lambda x: 1 / 0, "exception", "raises ZeroDivisionError: division by zero (line "),
         (lambda x: sys.exit(), "exception", "raises SystemExit"),
-        (lambda x: x @ x, "exception", "raises RuntimeError: mat1 and mat2"),
+        (lambda x: x @ x, "exception", "raises "),
         (lambda: 1, "wrong arguments", "takes (), and the task calls it with (x)"),
         (lambda x, y: 1, "wrong arguments", "takes (x, y), and the task calls it with (x)"),
-        (torch.ones(2, 3), "wrong arguments", "a function of (x), not of type Tensor"),
+        (array(RIGHT), "wrong arguments", "a function of (x), not of type "),
         ("4", "wrong arguments", "not of type str"),
     ],
 )
@@ -144,18 +130,9 @@ def test_a_line_of_the_readers_own_code_is_shown_and_none_of_ours():
     assert result.message.endswith("return x.sum(-1, keepdims=True).cholesky_that_is_not_there())")
 
 
-def test_a_deep_not_implemented_error_is_an_error_and_no_empty_answer():
-    assert check(SHARES, lambda x: np.ndarray.dot(x, stub(x))).status == "not attempted"
-
-    def calls_the_library(x):
-        return torch.utils.data.Sampler().__iter__() or torch.utils.data.Dataset()[0]
-
-    assert check(SHARES, calls_the_library).status == "error"
-
-
 def test_a_value_is_compared_as_it_is():
     assert check(SHAPE, (2, 1, 4)).passed
-    assert check(SHAPE, torch.Size([2, 1, 4])).passed
+    assert check(SHAPE, array(np.ones((2, 1, 4))).shape).passed
     assert check(SHAPE, (2, 4, 1)).mistake == "swapped"
     assert check(SHAPE, (2, 1, 5)).mistake == "different numbers"
     assert check(SHAPE, None).status == "not attempted"
@@ -177,14 +154,14 @@ def test_a_question_about_the_answer_may_name_a_mistake():
     assert check(exercise, lambda x: -shares(x)).mistake == "negative"
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("dtype", HALF)
 def test_half_precision_is_compared_in_double(dtype):
     exercise = Exercise("0.5", row_shares, two_inputs, tolerance=1e-2)
-    result = check(exercise, lambda x: shares(x.to(dtype)))
+    result = check(exercise, lambda x: shares(adapter.cast(x, dtype)))
     assert result.message.startswith("The values are right, but the data type changes: the input")
-    assert check(exercise, lambda x: shares(x.to(dtype)).to(x.dtype)).passed
-    assert dtype_of(torch.ones(2, dtype=dtype)) == str(dtype).removeprefix("torch.")
-    assert as_array([torch.ones(2, dtype=dtype), [1, 2]]).dtype == np.float64
+    assert check(exercise, lambda x: adapter.cast(shares(adapter.cast(x, dtype)), "float32")).passed
+    assert dtype_of(array(RIGHT, dtype)) == dtype
+    assert as_array([array([1.0, 1], dtype), [1, 2]]).dtype == np.float64
 
 
 def test_long_and_deep_answers_are_cut():
@@ -194,9 +171,9 @@ def test_long_and_deep_answers_are_cut():
     exercise = Exercise("0.6", lambda x: x, inputs)
 
     def one_off(x):
-        x = x.clone()
-        x[1, 2, 3] += 1
-        return x
+        one = np.zeros(x.shape)
+        one[1, 2, 3] = 1
+        return x + array(one)
 
     lines = check(exercise, one_off).text().splitlines()
     assert lines[0] == "part [1] of shape (2, 20, 30)"
@@ -217,11 +194,13 @@ def test_a_lost_axis_is_named():
     result = check(SHARES, lambda x: x / x.sum(-1))
     assert result.status == "error"
     assert "Did an axis get lost on the way?" in result.message
-    assert result.message.endswith("with keepdim=True. The result has shape (2, 3).")
+    assert result.message.endswith(
+        "with " + framework.KEEP_AXIS + "=True. The result has shape (2, 3)."
+    )
 
 
 def test_a_numpy_array_is_no_tensor():
-    result = check(SHARES, lambda x: row_shares(x.numpy()))
+    result = check(SHARES, lambda x: row_shares(numpy(x)))
     assert result.mistake == "a NumPy array"
 
 
@@ -255,17 +234,17 @@ def test_a_right_value_with_a_wrong_gradient_does_not_pass():
     exercise = Exercise("0.9", logs_of_positive, some_zeros, gradient=True)
 
     def right(x):
-        return torch.where(x > 0, torch.where(x > 0, x, 1).log(), 0).sum(-1)
+        return xp.where(x > 0, xp.log(xp.where(x > 0, x, 1)), 0).sum(-1)
 
     def with_nan(x):
-        return torch.where(x > 0, (x * (x > 0)).log(), 0).sum(-1)
+        return xp.where(x > 0, xp.log(x * (x > 0)), 0).sum(-1)
 
     def detached(x):
-        return right(x.detach())
+        return right(adapter.constant(x))
 
     def doubled(x):
         value = right(x)
-        return 2 * value - value.detach()
+        return 2 * value - adapter.constant(value)
 
     assert check(exercise, right).passed
     assert "gradient with respect to x is not finite" in check(exercise, with_nan).message
@@ -284,12 +263,10 @@ def test_an_array_larger_than_the_task_allows_does_not_pass():
     exercise = Exercise(
         "0.10", products, pairs, most_elements=lambda x, y: max(len(x) * len(y), x.size, y.size)
     )
-    assert check(exercise, lambda x, y: torch.einsum("id,jd->ij", x, y)).passed
+    assert check(exercise, lambda x, y: xp.einsum("id,jd->ij", x, y)).passed
     result = check(exercise, lambda x, y: (x[:, None] * y).sum(-1))
     assert result.mistake == "an array too large"
     assert "an array of shape (5, 4, 3): the task allows 20 elements" in result.message
-    views = check(exercise, lambda x, y: (x[:, None].expand(-1, 9, -1)[:, 0]) @ y.T)
-    assert views.passed  # an expanded view holds no elements of its own
 
 
 @pytest.mark.parametrize(
@@ -348,10 +325,18 @@ def test_checks_load_no_framework():
         import sys
         from d2l_attention.practice import check
         check("4.1", lambda n, m, width: None)
-        print([n for n in ("torch", "jax", "matplotlib", "IPython") if n in sys.modules])
+        print([n for n in sys.argv[1:] if n in sys.modules])
     """
+    names = [frameworks.load(name).PACKAGE for name in frameworks.known()]
     done = subprocess.run(
-        [sys.executable, "-c", "\n".join(line.strip() for line in code.splitlines())],
+        [
+            sys.executable,
+            "-c",
+            "\n".join(line.strip() for line in code.splitlines()),
+            *names,
+            "matplotlib",
+            "IPython",
+        ],
         capture_output=True,
         text=True,
     )
