@@ -1,4 +1,4 @@
-"""Environment and plugins of all tests, and a tiny book to bind."""
+"""Environment and plugins of all tests, a tiny book to bind, and a chapter that has it all."""
 
 import os
 import textwrap
@@ -53,6 +53,102 @@ TINY = {
         ```
     """,
 }
+
+SAMPLE = f"""\
+# 1. First
+
+> **The question.** What is
+> a dot?
+
+**You will learn**
+
+**You need** [a look](#Look-here) [[1]](#References).
+
+**Time** {{{{minutes}}}}
+
+{{{{path}}}}
+
+## Look here
+
+{"word " * 1500}
+
+```python
+import math
+
+explore, unrelated, radius = print, 7, 2
+def dot():  #@save
+    pass
+```
+
+```python tags=["drawing"]
+unrelated * 6
+```
+
+```python
+explore("# no heading")
+```
+
+## Exercises
+
+### Exercise 1.1
+
+Write the area of a circle.
+
+<details class="hint">
+<summary>Hint 1</summary>
+
+It has a square in it.
+</details>
+
+```python
+def area(r):
+    raise NotImplementedError  # your turn
+
+
+try:
+    print(area(radius))
+except NotImplementedError:
+    print("not attempted")
+```
+
+```python tags=["solution"]
+def area(r):
+    return math.pi * r**2  # the secret formula
+
+
+print(f"secret {{area(radius):.4f}}")
+```
+
+### Exercise 1.2
+
+```python tags=["solution"]
+import functools
+
+
+@functools.cache
+def length(r: float, turns: int = 1) -> float:
+    # the secret of spirals
+    return turns * 2 * math.pi * r
+```
+
+### Exercise 1.3
+
+Why?
+
+<details>
+<summary>Solution</summary>
+
+The secret is {"symmetry " * 200}.
+</details>
+
+## Summary
+
+{{{{notation}}}}
+
+## References
+
+{"1. much text " * 300}
+"""
 
 
 def gpu_is_missing() -> bool:
