@@ -6,10 +6,10 @@ from pathlib import Path
 
 import kernel_ports
 import nbval_pictures
-import notebook_times
 import pytest
 import shared_kernel
 
+from bookbinder.config import read_book
 from bookbinder.execution import kernel_environment
 from d2l_attention.frameworks import known, load
 
@@ -18,6 +18,7 @@ FRAMEWORK = load(os.environ["D2L_FRAMEWORK"])
 # The tests of a module need its framework, and their files have the same names.
 collect_ignore = [name for name in known() if not FRAMEWORK.__name__.endswith(f".{name}")]
 ROOT = Path(__file__).resolve().parent.parent
+NBVALS_OWN_LIMIT = 2000  # seconds of a cell, where the command line names none
 NO_GPU = "DEVICE=cuda was asked for, and the framework sees no such device on this machine"
 
 TINY = {
@@ -156,8 +157,10 @@ def gpu_is_missing() -> bool:
 
 
 def pytest_configure(config):
+    if config.option.nbval_cell_timeout == NBVALS_OWN_LIMIT:
+        config.option.nbval_cell_timeout = read_book(ROOT).seconds_per_cell
     # A conftest's own hooks see the reports of tests/ only; those of plugins see all.
-    for plugin in (kernel_ports, nbval_pictures, notebook_times, shared_kernel):
+    for plugin in (kernel_ports, nbval_pictures, shared_kernel):
         config.pluginmanager.register(plugin)
 
 
