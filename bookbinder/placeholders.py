@@ -70,11 +70,16 @@ def time_text(chapter: Chapter, path: list[Section]) -> str:
     if practised:
         text += f", {practised} for the exercises"
     if path:
-        whole = len(path) == len([s for s in sections(chapter) if not s.is_exercises])
-        links = ", ".join(f"[{s.heading.title}](#{anchor_of(s.heading)})" for s in path)
-        what = "the whole chapter but its exercises" if whole else links
+        what = links(chapter, path, "") or "the whole chapter but its exercises"
         text += f"\n\n**Two-hour path** {what} (about {path_minutes(path)} minutes)"
     return text
+
+
+def links(chapter: Chapter, path: list[Section], file: str) -> str:
+    """Return links to the sections of a path, or nothing where it is the whole chapter."""
+    if len(path) == len([s for s in sections(chapter) if not s.is_exercises]):
+        return ""
+    return ", ".join(f"[{s.heading.title}]({file}#{anchor_of(s.heading)})" for s in path)
 
 
 def path_minutes(path: list[Section]) -> int:
@@ -88,13 +93,8 @@ def path_table(chapters: list[Chapter], path: dict[str, list[Section]]) -> str:
         if chapter.name not in path:
             continue
         title = title_cell(chapter.notebook).source.splitlines()[0].lstrip("# ").strip()
-        whole = [s for s in sections(chapter) if not s.is_exercises]
-        read = path[chapter.name]
-        links = "all of it, without the exercises"
-        if len(read) < len(whole):
-            links = ", ".join(
-                f"[{s.heading.title}]({chapter.name}.ipynb#{anchor_of(s.heading)})" for s in read
-            )
-        rows.append(f"| [{title}]({chapter.name}.ipynb) | {links} | {path_minutes(read)} |")
+        file, read = f"{chapter.name}.ipynb", path[chapter.name]
+        what = links(chapter, read, file) or "all of it, without the exercises"
+        rows.append(f"| [{title}]({file}) | {what} | {path_minutes(read)} |")
     total = sum(map(path_minutes, path.values()))
     return "\n".join([*rows, f"| **Together** | | {total // 60} h {total % 60} min |"])

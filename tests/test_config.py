@@ -31,40 +31,29 @@ def test_every_path_follows_from_the_names(tiny):
         book.edition("jaxx")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('title = "Tiny"', "", "missing key 'title'"),
-        ("title", "titel", r"unknown key 'titel' \(did you mean 'title'\?\)"),
-        ("seconds_per_cell = 20", "seconds_per_cell = '20'", "must be of type int, got '20'"),
-        ("seconds_per_cell = 20", "seconds_per_cell = 0", "must be positive, got 0"),
-        (
-            'title = "Tiny"',
-            'title = "Tiny"\nrepository = "someone/book"',
-            r"repository must be an address like .*/owner/name', got 'someone/book'",
-        ),
-        ("00_first", "00_frist", r"'00_frist' has no file book/00_frist.md \(did you mean"),
-        ('"01_second"]', '"01_second", "01_second"]', "'01_second' is listed twice"),
-        (', "01_second"]', "]", "book/01_second.md: not listed under chapters in book.toml"),
-        ('"01_second"]', "7]", "named like '04_masked_softmax', got '7'"),
-        ('["en"]', '["en", "xx"]', r"languages must be \['en'\], got \['en', 'xx'\]"),
-        (
-            "[frameworks.pytorch]",
-            "[frameworks.PyTorch]",
-            r"\[frameworks.PyTorch\]: not in d2l_attention/frameworks/ \(did you mean 'pytorch'",
-        ),
-        ("[frameworks.pytorch]", "frameworks = {}", "frameworks must have at least one entry"),
-        ("[frameworks.pytorch]", "frameworks = 1", "must be of type dict, got 1"),
-        ("[frameworks.pytorch]", "frameworks.jax = 1", r"\[frameworks.jax\] must be a table"),
-        ("[frameworks.pytorch]", "[frameworks.jax]\nwithuot = []", "jax.: unknown key 'withuot'"),
-        ('title = "Tiny"', 'title = "Tiny', "book.toml: .*line 1"),
-        (
-            "[frameworks.pytorch]",
-            '[frameworks.pytorch]\nwithout = ["00_frist"]',
-            r"without names no chapter: '00_frist' \(did you mean '00_first'\?\)",
-        ),
-    ],
-)
+KEY, TABLE = 'title = "Tiny"', "[frameworks.pytorch]"
+MISTAKES = [
+    (KEY, "", "missing key 'title'"),
+    ("title", "titel", r"unknown key 'titel' \(did you mean 'title'\?\)"),
+    ("seconds_per_cell = 20", "seconds_per_cell = '20'", "must be of type int, got '20'"),
+    ("seconds_per_cell = 20", "seconds_per_cell = 0", "must be positive, got 0"),
+    (KEY, f'{KEY}\nrepository = "me/book"', "repository must be .*/owner/name', got 'me/book'"),
+    ("00_first", "00_frist", r"'00_frist' has no file book/00_frist.md \(did you mean"),
+    ('"01_second"]', '"01_second", "01_second"]', "'01_second' is listed twice"),
+    (', "01_second"]', "]", "book/01_second.md: not listed under chapters in book.toml"),
+    ('"01_second"]', "7]", "named like '04_masked_softmax', got '7'"),
+    ('["en"]', '["en", "xx"]', r"languages must be \['en'\], got \['en', 'xx'\]"),
+    (TABLE, "[frameworks.torch]", "torch.: not in d2l_attention/frameworks/ .did you mean 'pyto"),
+    (TABLE, "frameworks = {}", "frameworks must have at least one entry"),
+    (TABLE, "frameworks = 1", "must be of type dict, got 1"),
+    (TABLE, "frameworks.jax = 1", r"\[frameworks.jax\] must be a table"),
+    (TABLE, "[frameworks.jax]\nwithuot = []", "jax.: unknown key 'withuot'"),
+    (KEY, 'title = "Tiny', "book.toml: .*line 1"),
+    (TABLE, f'{TABLE}\nwithout = ["00_frist"]', "no chapter: '00_frist' .did you mean '00_first'"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), MISTAKES)
 def test_a_mistake_in_book_toml_is_named(tiny, old, new, message):
     assert old in TINY["book.toml"]
     write_files(tiny, {"book.toml": TINY["book.toml"].replace(old, new)})

@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 
 import nbformat
 import pytest
-from conftest import ROOT, TINY, write_files
+from conftest import ROOT, TINY, code_cell, write_files
 
 from bookbinder.__main__ import main
 from bookbinder.binding import read_edition_chapters, stale_files
@@ -20,15 +20,7 @@ JAX = """
     [frameworks.jax]
     without = ["01_second"]
 """
-OVERLAY = """
-    <!-- was: Some words. -->
-    Some words on JAX.
-
-    ```python was="ID"
-    def double(x):  #@save
-        return x + x
-    ```
-"""
+OVERLAY = "<!-- was: Some words. -->\nSome words on JAX.\n"
 
 
 def text_of(path):
@@ -42,13 +34,13 @@ def two(tiny, in_shared_kernel, monkeypatch):
     first = read_book(tiny)
     cells = read_edition_chapters(first, first.editions[0])[0].notebook.cells
     (saved,) = (cell.id for cell in cells if "#@save" in cell.source)
-    settings = {"book.toml": TINY["book.toml"] + JAX}
-    write_files(tiny, settings | {"book/jax/00_first.md": OVERLAY.replace("ID", saved)})
+    overlay = OVERLAY + code_cell("def double(x):  #@save\n    return x + x", f'was="{saved}"')
+    write_files(tiny, {"book.toml": TINY["book.toml"] + JAX, "book/jax/00_first.md": overlay})
     assert main(["bind"]) == 0
     return tiny
 
 
-def test_each_edition_has_its_notebooks_and_its_module(two):
+def test_each_edition_has_its_notebooks_and_its_module_and_is_bound_alone(two):
     assert "return 2 * x" in (two / "d2l_attention/torch.py").read_text()
     assert "return x + x" in (two / "d2l_attention/jax.py").read_text()
     assert "Some words on JAX." in text_of(two / "notebooks/jax/00_first.ipynb")
@@ -56,9 +48,6 @@ def test_each_edition_has_its_notebooks_and_its_module(two):
     assert not (two / "notebooks/jax/01_second.ipynb").exists()
     book = read_book(two)
     assert [stale_files(book, edition) for edition in book.editions] == [[], []]
-
-
-def test_one_edition_can_be_bound_alone(two):
     before = (two / "notebooks/pytorch/00_first.ipynb").read_bytes()
     write_files(two, {"book/00_first.md": TINY["book/00_first.md"].replace("21", "22")})
     assert main(["bind", "--framework", "jax", "00_first"]) == 0

@@ -1,6 +1,5 @@
 """A notebook where scripts and styles are taken out, as on GitHub: nothing raw, nothing missing."""
 
-import itertools
 import re
 
 import nbformat
@@ -9,7 +8,7 @@ from bs4 import BeautifulSoup
 from this_book import BOOK
 
 from bookbinder.binding import notebook_path
-from bookbinder.chapters import Chapter, tags_of
+from bookbinder.chapters import Chapter
 from bookbinder.files import read_notebook
 from bookbinder.publish import SOLUTION_IN_CODE, published
 
@@ -66,18 +65,6 @@ def test_without_scripts_and_styles_every_output_is_whole(path):
         for problem in problems("".join(output.get("data", {}).get("text/html", "")))
     ]
     assert not found
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_line_above_each_solution_says_what_follows(path):
-    cells = read_notebook(path).cells
-    unnamed = [
-        cell.source[:60]
-        for above, cell in itertools.pairwise(cells)
-        if "solution" in tags_of(cell) and "solution" not in tags_of(above)
-        if not above.source.endswith(SOLUTION_IN_CODE)
-    ]
-    assert not unnamed
 
 
 def test_solutions_and_drawing_are_folded_and_only_a_solutions_first_cell_is_announced():
