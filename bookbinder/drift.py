@@ -1,8 +1,8 @@
 """What a change of the chapters left behind in the overlays of a framework, and its renewal."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from bookbinder.changes import Change
 from bookbinder.chapters import read_chapter
 from bookbinder.config import Book, Edition
 from bookbinder.files import write_whole
@@ -11,21 +11,16 @@ from bookbinder.overlay import Target, read_target, with_overlay
 
 def drift(book: Book, edition: Edition) -> list[str]:
     """Return one line for each entry of an edition's overlays that fits nowhere, or is missing."""
-    return [
-        mistake
-        for name, overlay in overlays(book, edition)
-        for mistake in with_overlay(base(book, name), overlay, book.named(overlay))[1]
-    ]
+    return [line for _, target in targets(book, edition) for line in with_overlay(target)[1]]
 
 
-def overlays(book: Book, edition: Edition) -> list[tuple[str, Path]]:
-    found = [(name, book.overlay_file(edition, name)) for name in book.chapters_of(edition)]
-    return [(name, overlay) for name, overlay in found if overlay]
-
-
-def base(book: Book, name: str):
-    path = book.chapter_file(name)
-    return read_chapter(path, book.named(path))
+def targets(book: Book, edition: Edition) -> Iterator[tuple[Path, Target]]:
+    """Yield the overlays of an edition, each with its chapter and what has found a place in it."""
+    for name in book.chapters_of(edition):
+        if overlay := book.overlay_file(edition, name):
+            path = book.chapter_file(name)
+            chapter = read_chapter(path, book.named(path))
+            yield overlay, read_target(chapter, overlay, book.named(overlay))
 
 
 def stamp(book: Book, edition: Edition) -> list[str]:
@@ -35,27 +30,16 @@ def stamp(book: Book, edition: Edition) -> list[str]:
     """
     texts: dict[Path, str] = {}
     told: list[str] = []
-    for name, overlay in overlays(book, edition):
-        target = read_target(base(book, name), overlay, book.named(overlay))
+    for overlay, target in targets(book, edition):
         for change, near, sure in target.nearest():
             if sure:
-                text = texts.get(overlay) or overlay.read_text(encoding="utf-8")
-                texts[overlay] = with_id(text, change, target.id_of(near))
-                told.append(renewal(target, change, near))
+                lines = (texts.get(overlay) or overlay.read_text(encoding="utf-8")).split("\n")
+                at, new = int(change.place.rpartition(":")[2]) - 1, target.id_of(near)
+                lines[at] = lines[at].replace(f'"{change.old}"', f'"{new}"')
+                texts[overlay] = "\n".join(lines)
+                line = target.cells[near].source.partition("\n")[0]
+                where = target.chapter.where(near)
+                told.append(f"{change.place}: {change.old} is now {new}, at {where}: {line}")
     for path, text in texts.items():
         write_whole(path, text)
     return told
-
-
-def with_id(text: str, change: Change, new: str) -> str:
-    """Return the text of an overlay in which an entry names another cell."""
-    lines = text.split("\n")
-    at = int(change.place.rpartition(":")[2]) - 1
-    lines[at] = lines[at].replace(f'"{change.old}"', f'"{new}"')
-    return "\n".join(lines)
-
-
-def renewal(target: Target, change: Change, near: int) -> str:
-    first = target.cells[near].source.partition("\n")[0]
-    where = target.chapter.where(near)
-    return f"{change.place}: {change.old} is now {target.id_of(near)}, at {where}: {first}"

@@ -39,23 +39,27 @@ def lay_over(chapter: Chapter, path: Path, file: str) -> Chapter:
 
     Raises BookError with the first mistake, and the number of further ones.
     """
-    laid_over, mistakes = with_overlay(chapter, path, file)
+    laid_over, mistakes = with_overlay(read_target(chapter, path, file))
     if mistakes:
         more = f" (and {len(mistakes) - 1} more)" if len(mistakes) > 1 else ""
         raise BookError(mistakes[0] + more)
     return laid_over
 
 
-def with_overlay(chapter: Chapter, path: Path, file: str) -> tuple[Chapter, list[str]]:
+def with_overlay(target: "Target") -> tuple[Chapter, list[str]]:
     """Return the chapter with all changes that fit, and one line for each that does not."""
-    target = read_target(chapter, path, file)
-    cells = list(target.changed())
+    cells, chapter = list(target.changed()), target.chapter
     notebook = nbformat.v4.new_notebook(cells=[cell for cell, _ in cells])
     name_cells(notebook)
     result = Chapter(chapter.name, chapter.file, notebook, [places for _, places in cells])
     check_tags(result)
-    mistakes = [*target.mistakes(), *target.collisions()]
-    return result, mistakes + base_words(result, file, target.others)
+    base_words = [
+        f"{result.where(index)}: {target.file} must replace or drop this cell, "
+        f"which says {found[0]!r} (was={cell.id!r})"
+        for index, cell in enumerate(notebook.cells)
+        if cell.cell_type == "code" and (found := re.search(target.others, cell.source))
+    ]
+    return result, [*target.mistakes(), *target.collisions(), *base_words]
 
 
 def read_target(chapter: Chapter, path: Path, file: str) -> "Target":
@@ -64,25 +68,16 @@ def read_target(chapter: Chapter, path: Path, file: str) -> "Target":
         text = path.read_text(encoding="utf-8") if path.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
         raise BookError(f"{file}: cannot be read: {error}") from None
-    return Target(chapter, read_changes(text, file), code_of_others(Path(file).parent.name))
-
-
-def base_words(chapter: Chapter, file: str, others: str) -> list[str]:
-    """Return the cells that speak of another framework, a line each; `others` is a pattern."""
-    return [
-        f"{chapter.where(index)}: {file} must replace or drop this cell, "
-        f"which says {found[0]!r} (was={cell.id!r})"
-        for index, cell in enumerate(chapter.notebook.cells)
-        if cell.cell_type == "code" and (found := re.search(others, cell.source))
-    ]
+    return Target(chapter, read_changes(text, file), file)
 
 
 class Target:
     """A chapter, and the changes of an overlay that have found their place in it."""
 
-    def __init__(self, chapter: Chapter, changes: list[Change], others: str):
-        self.chapter, self.cells, self.others = chapter, chapter.notebook.cells, others
-        self.changes = changes
+    def __init__(self, chapter: Chapter, changes: list[Change], file: str):
+        self.chapter, self.cells = chapter, chapter.notebook.cells
+        self.changes, self.file = changes, file
+        self.others = code_of_others(Path(file).parent.name)  # a pattern
         self.replaced: dict[int, Change] = {}  # cell -> change
         self.rewritten: dict[tuple[int, int], Change] = {}  # cell and first line -> change
         self.dropped: set[tuple[int, int]] = set()  # cell and line

@@ -8,7 +8,7 @@ from conftest import code_cell
 
 from bookbinder.chapters import read_chapter
 from bookbinder.errors import BookError
-from bookbinder.overlay import lay_over, with_overlay
+from bookbinder.overlay import lay_over
 
 BASE = (
     "# 0. Title\n\nThe first line.\nPyTorch has a word for it.\nThe last line.\n"
@@ -42,9 +42,9 @@ def lay(base, tmp_path):
             text = text.replace(f"{{{name}}}", found)
         return text
 
-    def laid_over(text, function=lay_over):
+    def laid_over(text):
         path.write_text(textwrap.dedent(named(text)).lstrip("\n"))
-        return function(base, path, "book/jax/00_x.md")
+        return lay_over(base, path, "book/jax/00_x.md")
 
     laid_over.named = named
     return laid_over
@@ -171,23 +171,6 @@ def test_headings_of_the_edition_alone_are_text(lay):
     )
     prose = sources(lay(text))[-1]
     assert prose == "### Next\n\nWords.\n\nLess.\n\n```text\n# no heading\n```\n\n## New"
-
-
-def test_a_cell_that_speaks_of_the_first_framework_must_be_replaced(lay):
-    with pytest.raises(BookError, match=r"00_x.md:12: .* must replace or drop .* 'torch' .was='"):
-        lay("<!-- drop section: Look before you clear -->")
-
-
-def test_all_mistakes_are_listed_at_once(lay):
-    text = "<!-- was: Nothing like it at all, at any place. -->\n<!-- drop section: No -->\n"
-    _, mistakes = lay(text, with_overlay)
-    assert [m.split(": ")[0] for m in mistakes] == [
-        "book/jax/00_x.md:1",
-        "book/jax/00_x.md:2",
-        "book/00_x.md:12",
-    ]
-    with pytest.raises(BookError, match=r"\(and 2 more\)"):
-        lay(text)
 
 
 def test_a_hash_in_a_fence_is_no_heading(base, lay):
