@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -145,21 +145,17 @@ def number_of(name: str) -> int:
     return int(name.split("_")[0])
 
 
-def passages(page: Page) -> Iterator[tuple[str, str]]:
-    """Yield where and text of the lines of a page, then of its cells: equations span lines.
+def where_letters(page: Page) -> dict[str, str]:
+    """Return the letters of a page's equations, each with the place where it comes first.
 
     The notation table itself and the references are left out.
     """
     told = [line for line in page.lines() if line.section not in ("notation", "references")]
-    yield from ((line.where, line.text) for line in told)
-    for _, lines in groupby(told, key=lambda line: line.cell):
-        yield page.chapter.file, "\n".join(line.text for line in lines)
-
-
-def where_letters(page: Page) -> dict[str, str]:
-    """Return the letters of a page's equations, each with the place where it comes first."""
+    passages = [(line.where, line.text) for line in told]
+    for _, lines in groupby(told, key=lambda line: line.cell):  # equations span lines
+        passages.append((page.chapter.file, "\n".join(line.text for line in lines)))
     used: dict[str, str] = {}
-    for where, text in passages(page):
+    for where, text in passages:
         for letter in letters_in(text):
             used.setdefault(letter, where)
     return used

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -45,15 +46,12 @@ def bound_files(tmp_path_factory):
     process = bookbinder("bind", cwd=root)
     error = process.communicate()[1]
     assert process.returncode == 0, error
-    return everything(root)
+    return root
 
 
 @pytest.fixture
 def bound(tiny, bound_files):
-    for name, data in bound_files.items():
-        path = tiny / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    shutil.copytree(bound_files, tiny, dirs_exist_ok=True)
     return tiny
 
 

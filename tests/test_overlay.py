@@ -30,11 +30,10 @@ def base(tmp_path):
 
 @pytest.fixture
 def lay(base, tmp_path):
-    """Lay a text over the chapter; {name} in it is the id of the cell with that first word."""
-    words = {"import": "numpy", "x": "zeros", "x.zero_()": "inplace", "same": "same"}
-    ids = {}
-    for cell in base.notebook.cells:
-        ids.setdefault(words.get(cell.source.split()[0]), cell.id)
+    """Lay a text over the chapter; {name} in it is the id of the first cell with that word."""
+    words = {"zeros": "zeros(", "inplace": "zero_", "same": "same"}
+    cells = base.notebook.cells
+    ids = {name: next(c.id for c in cells if word in c.source) for name, word in words.items()}
     path = tmp_path / "overlay.md"
 
     def named(text):
