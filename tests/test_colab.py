@@ -52,20 +52,15 @@ def name_repository(root, address=NAMED):
     write_files(root, {"book.toml": f'repository = "{address}"\n' + TINY["book.toml"]})
 
 
-def test_the_install_cell_comes_first_and_changes_no_other_cell(tiny):
-    before, _ = first_chapter(tiny), name_repository(tiny)
-    after = first_chapter(tiny)
-    install, *rest = after.notebook.cells
-    assert tags_of(install) == [INSTALL]
-    assert rest == before.notebook.cells
-    assert after.places == [["book/00_first.md:1"], *before.places]
-
-
 @pytest.mark.usefixtures("in_shared_kernel")
 def test_notebooks_and_worksheets_begin_with_it_silently(tiny, capsys):
     write_files(tiny, {"book/01_second.md": "# 1. Second\n"})
     assert main(["bind"]) == 0
+    before = first_chapter(tiny)
     name_repository(tiny)
+    after = first_chapter(tiny)
+    assert after.notebook.cells[1:] == before.notebook.cells
+    assert after.places == [["book/00_first.md:1"], *before.places]
     path = tiny / "book/00_first.md"
     path.write_text(path.read_text() + EXERCISE)
     book = read_book(tiny)

@@ -155,9 +155,6 @@ secret = Shares(2)
     names = {"Base": object}
     exec(kept, names)
     assert names["Shares"].size.fget.__doc__ == "The size."
-
-
-def test_a_solution_without_definitions_leaves_a_place():
     assert stubs("secret = 3\nprint(secret)") == "...  # your turn"
 
 
