@@ -13,7 +13,8 @@ from d2l_attention.practice import audit
 from d2l_attention.practice.audit import as_answer
 from d2l_attention.practice.checking import examine
 from d2l_attention.practice.exercises import exercises_in
-from tests.contract.framework import DTYPES, adapter
+from tests.contract.comparing import TOLERANCE
+from tests.contract.framework import adapter
 
 FRAMEWORK = os.environ["D2L_FRAMEWORK"]
 MODULES = sorted((ROOT / "d2l_attention/practice").glob("chapter_*.py"))
@@ -71,7 +72,7 @@ def gives_floats(exercise):
 
 
 def test_a_right_function_in_double_precision_does_not_pass():
-    floats = [e for e in EXERCISES if e.inputs and gives_floats(e) and "float64" in DTYPES]
+    floats = [e for e in EXERCISES if e.inputs and gives_floats(e) and "float64" in TOLERANCE]
     for exercise in floats:
         right = as_answer(exercise.reference, FRAMEWORK)
         wide = partial(lambda right, *inputs: adapter.cast(right(*inputs), "float64"), right)

@@ -5,6 +5,9 @@ Arrays come in as nested lists (`array.tolist()`); results go out as nested list
 
 import itertools
 import math
+from collections.abc import Callable
+
+import numpy as np
 
 KERNELS = {
     "gaussian": lambda r: math.exp(-r * r / 2),
@@ -98,3 +101,18 @@ def bilinear_score(q, k, W_q, W_k=None) -> float:
 def cosine_score(q, k, temperature) -> float:
     lengths = math.sqrt(dot(q, q)) * math.sqrt(dot(k, k))
     return dot(q, k) / lengths / temperature if lengths else 0.0
+
+
+def by_loops(score: Callable, arrays, lens=None, mask=None) -> tuple[np.ndarray, np.ndarray]:
+    """Return outputs and weights for NumPy arrays of any sizes."""
+    queries, keys, values = (np.asarray(x, np.float64) for x in arrays)
+    shape, v = () if mask is None else mask.shape, values.shape[-1]
+    lists = (x.tolist() for x in (queries, keys, values))
+    mask = None if mask is None else mask.tolist()
+    outputs, weights = attention(score, *lists, as_lists(lens), mask, shape, v)
+    b, n = queries.shape[:2]
+    return np.reshape(outputs, (b, n, v)), np.reshape(weights, (b, n, keys.shape[1]))
+
+
+def as_lists(lens):
+    return lens if lens is None or isinstance(lens, list) else np.asarray(lens).tolist()

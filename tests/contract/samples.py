@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from hypothesis import strategies as st
 
 from tests.contract import oracle
-from tests.contract.framework import adapter, array, numpy
+from tests.contract.framework import adapter
 
 B, N, M, D, V = 2, 3, 4, 3, 2  # examples, queries, keys; dimensions of keys and of values
 NAN, INF = float("nan"), float("inf")
@@ -70,10 +69,6 @@ ATTENTIONS = {
 }
 
 
-def parameters(layer) -> dict[str, np.ndarray]:
-    return {name: numpy(value) for name, value in adapter.parameters(layer).items()}
-
-
 def normal(*shape: int, seed: int = 0) -> np.ndarray:
     """Return normal numbers that float32 has, as float64."""
     drawn = np.random.default_rng([seed, len(shape)]).normal(size=shape)
@@ -84,44 +79,3 @@ def batch(b=B, n=N, m=M, v=V, heads=()) -> list[np.ndarray]:
     """Return queries (b, n, D), keys (b, m, D) and values (b, m, v), or with heads."""
     shapes = (b, *heads, n, D), (b, *heads, m, D), (b, *heads, m, v)
     return [normal(*shape, seed=i) for i, shape in enumerate(shapes)]
-
-
-def by_loops(score: Callable, arrays, lens=None, mask=None) -> tuple[np.ndarray, np.ndarray]:
-    """Return outputs and weights of the oracle, whatever the sizes."""
-    queries, keys, values = (np.asarray(x, np.float64) for x in arrays)
-    shape, v = () if mask is None else mask.shape, values.shape[-1]
-    lists = (x.tolist() for x in (queries, keys, values))
-    mask = None if mask is None else mask.tolist()
-    outputs, weights = oracle.attention(score, *lists, as_lists(lens), mask, shape, v)
-    b, n = queries.shape[:2]
-    return np.reshape(outputs, (b, n, v)), np.reshape(weights, (b, n, keys.shape[1]))
-
-
-def as_lists(lens):
-    return lens if lens is None or isinstance(lens, list) else numpy(lens).astype(int).tolist()
-
-
-INTEGERS = ("int64", "int32", "int8", "uint8", "uint16", "uint32", "uint64")
-
-
-@st.composite
-def lengths(draw, b: int, n: int, m: int):
-    """Valid lengths of shape (b,), (b, n), or none: a list, or an array of any integers."""
-    shape = draw(st.sampled_from([None, (b,), (b, n)]))
-    if shape is None:
-        return None
-    drawn = draw(st.lists(st.integers(0, m), min_size=(size := int(np.prod(shape))), max_size=size))
-    dtype = draw(st.sampled_from([None, *INTEGERS]))
-    numbers = np.reshape(drawn, shape).astype(dtype or int)
-    return numbers.tolist() if dtype is None else array(numbers)
-
-
-@st.composite
-def masks(draw, shape: tuple[int, ...]):
-    """A boolean mask of a shape that broadcasts to `shape`, or none."""
-    if draw(st.booleans()):
-        return None
-    shape = tuple(1 if draw(st.booleans()) else size for size in shape)
-    shape = shape[draw(st.integers(0, len(shape))) :]
-    keep = np.random.default_rng(draw(st.integers(0, 99))).random(shape)
-    return keep < draw(st.sampled_from([0.2, 0.7, 1.0]))

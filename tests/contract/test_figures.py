@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from d2l_attention.figures import as_panels, show_heatmaps
-from tests.contract.framework import array, refuses
+from tests.contract.comparing import refuses
+from tests.contract.framework import array
 
 
 @pytest.fixture(autouse=True)

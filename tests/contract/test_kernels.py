@@ -6,17 +6,8 @@ import numpy as np
 import pytest
 
 from tests.contract import oracle
-from tests.contract.framework import (
-    DTYPES,
-    TOLERANCE,
-    array,
-    close,
-    dtype_of,
-    gradients,
-    numpy,
-    ours,
-    refuses,
-)
+from tests.contract.comparing import TOLERANCE, close, gradients, refuses
+from tests.contract.framework import array, dtype_of, numpy, ours
 from tests.contract.samples import NAN, normal
 
 DISTANCES = np.array([[-3, -1, -0.5], [0, 0.25, 1], [1.5, 2, -1.25]])
@@ -30,7 +21,7 @@ def distances(queries, keys) -> np.ndarray:
 
 
 @every_kernel
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", TOLERANCE)
 def test_a_kernel_is_its_formula_at_every_distance(name, dtype):
     got = getattr(ours, name)(array(DISTANCES, dtype))
     assert dtype_of(got) == dtype

@@ -7,40 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.contract.framework import (
-    DTYPES,
-    HALF,
-    TOLERANCE,
-    adapter,
-    array,
-    attend,
-    close,
-    differences,
-    dtype_of,
-    gradients,
-    numpy,
-    ours,
-    refuses,
-    rounded,
-)
-from tests.contract.samples import (
-    ATTENTIONS,
-    INF,
-    LENS,
-    MASKS,
-    NAN,
-    B,
-    D,
-    M,
-    N,
-    V,
-    batch,
-    by_loops,
-    lengths,
-    masks,
-    normal,
-    parameters,
-)
+from tests.contract.comparing import HALF, TOLERANCE, attend, close, differences, gradients, refuses
+from tests.contract.framework import adapter, array, dtype_of, numpy, ours, parameters, rounded
+from tests.contract.oracle import by_loops
+from tests.contract.random_examples import lengths, masks
+from tests.contract.samples import ATTENTIONS, INF, LENS, MASKS, NAN, B, D, M, N, V, batch, normal
 
 every_score = pytest.mark.parametrize("name", ATTENTIONS)
 SHAPES = [(B, N, M, V), (1, 1, 1, 1), (0, N, M, V), (B, 0, M, V), (B, N, 0, V), (B, N, M, 0)]
@@ -152,7 +123,7 @@ def test_a_mask_that_hides_a_key_from_every_query_also_hides_its_nan(name):
 
 
 @every_score
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", TOLERANCE)
 def test_the_output_has_the_type_of_the_inputs_in_every_precision(name, dtype):
     layer = ATTENTIONS[name].make(dtype=dtype)
     output, weights = attend(layer, *batch(), [0, 3], dtype=dtype)

@@ -6,20 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.contract import oracle
-from tests.contract.framework import (
-    DTYPES,
-    TOLERANCE,
-    array,
-    close,
-    differences,
-    dtype_of,
-    gradients,
-    numpy,
-    ours,
-    refuses,
-    rounded,
-)
-from tests.contract.samples import INF, LENS, MASKS, NAN, B, M, N, as_lists, lengths, masks, normal
+from tests.contract.comparing import TOLERANCE, close, differences, gradients, refuses
+from tests.contract.framework import array, dtype_of, numpy, ours, rounded
+from tests.contract.oracle import as_lists
+from tests.contract.random_examples import lengths, masks
+from tests.contract.samples import INF, LENS, MASKS, NAN, B, M, N, normal
 
 SHAPES = [(B, N, M), (B, 2, N, M), (1, 1, 1), (0, N, M), (B, 0, M), (B, N, 0)]
 
@@ -35,7 +26,7 @@ def by_rows(X, lens=None, mask=None) -> np.ndarray:
     return np.array([weights[index] for index in np.ndindex(X.shape)]).reshape(X.shape)
 
 
-@given(st.data(), st.sampled_from(SHAPES), st.sampled_from(DTYPES), st.sampled_from([1, 100]))
+@given(st.data(), st.sampled_from(SHAPES), st.sampled_from([*TOLERANCE]), st.sampled_from([1, 100]))
 def test_it_equals_the_loop_over_rows_in_every_precision(data, shape, dtype, scale):
     X = array(scale * normal(*shape), dtype)
     before = numpy(X)
@@ -114,7 +105,7 @@ def test_masked_keys_lose_to_valid_ones_of_any_finite_size(dtype, size):
     assert softmax(np.full((1, 1, M), size), dtype=dtype).tolist() == [[[0.25] * M]]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", TOLERANCE)
 def test_the_dtype_is_kept_also_with_an_empty_row(dtype):
     weights = ours.masked_softmax(array(normal(B, N, M), dtype), [0, 3])
     assert dtype_of(weights) == dtype

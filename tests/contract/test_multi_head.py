@@ -6,35 +6,10 @@ import numpy as np
 import pytest
 
 from tests.contract import oracle
-from tests.contract.framework import (
-    DTYPES,
-    TOLERANCE,
-    adapter,
-    array,
-    attend,
-    close,
-    differences,
-    dtype_of,
-    gradients,
-    numpy,
-    ours,
-    refuses,
-    rounded,
-)
-from tests.contract.samples import (
-    LENS,
-    MASKS,
-    NAN,
-    B,
-    D,
-    M,
-    N,
-    V,
-    batch,
-    by_loops,
-    normal,
-    parameters,
-)
+from tests.contract.comparing import TOLERANCE, attend, close, differences, gradients, refuses
+from tests.contract.framework import adapter, array, dtype_of, numpy, ours, parameters, rounded
+from tests.contract.oracle import by_loops
+from tests.contract.samples import LENS, MASKS, NAN, B, D, M, N, V, batch, normal
 
 SIZES = {"query_size": D, "key_size": D, "value_size": V}
 GROUPS = [{}, {"num_kv_heads": 2}, {"num_kv_heads": 1, "bias": True}]
@@ -270,7 +245,7 @@ def test_a_call_that_fails_adds_nothing_to_the_cache():
 # ---- numbers of every kind
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", TOLERANCE)
 def test_the_data_type_stays(dtype):
     layer = layer_of(dtype=dtype, num_kv_heads=2, **SIZES)
     output, weights = attend(layer, *batch(), [4, 2], dtype=dtype)

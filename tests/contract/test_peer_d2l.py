@@ -9,7 +9,8 @@ import importlib
 import numpy as np
 import pytest
 
-from tests.contract.framework import NAME, adapter, array, attend, close, numpy, ours
+from tests.contract.comparing import attend, close
+from tests.contract.framework import NAME, adapter, array, numpy, ours
 from tests.contract.samples import NAN, normal
 
 d2l = importlib.import_module(f"tests.{NAME}.peer_d2l")

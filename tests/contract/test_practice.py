@@ -10,7 +10,8 @@ from d2l_attention import frameworks
 from d2l_attention.arrays import as_array, dtype_of
 from d2l_attention.practice import Exercise, audit, check
 from d2l_attention.practice.recurring import RECURRING
-from tests.contract.framework import HALF, adapter, array, framework, numpy, xp
+from tests.contract.comparing import HALF
+from tests.contract.framework import adapter, array, framework, numpy, xp
 
 
 def row_shares(x):
@@ -321,23 +322,9 @@ def test_an_audit_asks_for_unlucky_inputs():
 
 
 def test_checks_load_no_framework():
-    code = """
-        import sys
-        from d2l_attention.practice import check
-        check("4.1", lambda n, m, width: None)
-        print([n for n in sys.argv[1:] if n in sys.modules])
-    """
-    names = [frameworks.load(name).PACKAGE for name in frameworks.known()]
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "\n".join(line.strip() for line in code.splitlines()),
-            *names,
-            "matplotlib",
-            "IPython",
-        ],
-        capture_output=True,
-        text=True,
-    )
+    heavy = ["matplotlib", "IPython", *(frameworks.load(n).PACKAGE for n in frameworks.known())]
+    code = "import sys; from d2l_attention.practice import check; "
+    code += 'check("4.1", lambda n, m, width: None); '
+    code += f"print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "[]", done.stderr

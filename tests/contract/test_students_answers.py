@@ -68,20 +68,3 @@ def test_answers_of_students(number, answer, mistake):
     result = check(number, answer)
     assert result.passed is (mistake is None)
     assert mistake is None or result.mistake.startswith(mistake)
-
-
-@pytest.mark.parametrize(
-    ("number", "answer", "mistake"),
-    [
-        ("8.4", 119, None),
-        ("8.4", 299, "one matrix only"),
-        ("8.4", 118, "different numbers"),
-        ("9.4", 129, None),
-        ("9.4", 97, "without the output"),
-        ("9.4", 130, "different numbers"),
-    ],
-)
-def test_numbers_of_students(number, answer, mistake):
-    result = check(number, answer)
-    assert result.passed is (mistake is None)
-    assert mistake is None or result.mistake.startswith(mistake)

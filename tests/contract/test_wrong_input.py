@@ -5,7 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from tests.contract.framework import array, numpy, ours, refuses
+from tests.contract.comparing import refuses
+from tests.contract.framework import array, numpy, ours
 from tests.contract.samples import ATTENTIONS, NAN, B, D, M, N, batch, normal
 
 # Scores are (2, 3, 4): two examples, three queries, four keys.

@@ -11,6 +11,7 @@ from d2l_attention import jax as ours
 
 DTYPES = ("float16", "bfloat16", "float32")
 OWN_NAMES = {"temporary_bytes"}  # beside those that every module has
+CALL = "__call__"
 OWN_ARGUMENTS = {"rngs", "query_size", "key_size", "value_size", "dtype", "param_dtype"}
 OWN_ARGUMENTS |= {"deterministic", "array", "arrays"}
 OWN_ARGUMENTS_OF = {
@@ -51,10 +52,6 @@ def call(layer, *inputs, need_weights: bool, **options):
     """Return outputs and weights, None where they were not asked for."""
     result = layer(*inputs, need_weights=need_weights, **options)
     return result if need_weights else (result, None)
-
-
-def called(kind: type):
-    return kind.__call__
 
 
 def named(layer) -> dict[str, nnx.Param]:

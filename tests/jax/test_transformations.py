@@ -19,7 +19,7 @@ from d2l_attention.jax import (
     masked_softmax,
     rotate,
 )
-from tests.contract.framework import close
+from tests.contract.comparing import close
 from tests.contract.samples import MASKS
 from tests.jax.cases import LAYERS, B, D, M, N, batch, layer_of, normal
 
@@ -109,20 +109,6 @@ def test_first_and_second_derivatives_are_those_of_finite_differences(function, 
         check_grads(jax.jit(function), [arrays[name] for name in names], order=2, modes=["rev"])
 
 
-def test_gradients_of_parameters_are_those_of_the_functional_form():
-    layer, arrays = layer_of("additive"), batch()
-
-    def loss(layer):
-        return (layer(*arrays, [4, 2]) ** 2).sum()
-
-    graph, state, rest = nnx.split(layer, nnx.Param, ...)
-    want = jax.grad(lambda state: loss(nnx.merge(graph, state, rest)))(state)
-    got = nnx.grad(loss)(layer)
-    for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
-        close(a, b)
-        assert np.asarray(a).any()
-
-
 # ---- vmap
 
 
@@ -181,12 +167,6 @@ def test_a_stack_of_layers_runs_under_nnx_scan():
     output, weights = through(layers, x)
     close(output, one_by_one(layers, x)[-1])
     assert weights.shape == (3, B, 1, M, M)
-
-
-def test_layers_with_parameters_of_their_own_run_under_nnx_vmap():
-    x, layers = batch(n=M)[0], stacked()
-    side_by_side = nnx.vmap(lambda layer, x: layer(x, x, x, LENS[0]), in_axes=(0, None))
-    close(side_by_side(layers, x)[0], one_by_one(layers, x)[1])
 
 
 @every_layer

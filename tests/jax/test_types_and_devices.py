@@ -2,8 +2,6 @@
 
 import math
 import re
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import jax
@@ -13,7 +11,7 @@ from flax import nnx
 from jax import numpy as jnp
 
 from d2l_attention import jax as ours
-from tests.contract.framework import TOLERANCE, close, refuses
+from tests.contract.comparing import TOLERANCE, close, refuses
 from tests.contract.samples import NAN
 from tests.contract.test_masked_softmax import by_rows
 from tests.jax.adapter import parameters
@@ -47,7 +45,7 @@ def test_double_precision_is_kept_where_jax_has_it():
         X = normal(B, N, M, dtype="float64")
         weights = ours.masked_softmax(X, [0, 3])
         assert weights.dtype == "float64"
-        close(weights, by_rows(X, [0, 3]), TOLERANCE["float64"])
+        close(weights, by_rows(X, [0, 3]), 1e-12)
         far = ours.rotate(normal(1, 2, dtype="float64"), np.array([100_000]))
         assert far.dtype == "float64"
 
@@ -84,15 +82,6 @@ def test_one_compiled_step_fits_every_length_of_the_cache():
     for i in range(6):
         close(step(layer, cache, x[:, i : i + 1])[:, 0], want[:, i])
     assert len(traced) == 1
-
-
-def test_places_that_are_not_taken_are_not_seen():
-    layer, x = ours.MultiHeadAttention(8, 4, rngs=nnx.Rngs(0)), normal(B, 4, 8)
-    cache = ours.KeyValueCache(B, 4, 6, 2)
-    for causal in (False, True):
-        _, weights = layer(*[x[:, :2]] * 3, causal=causal, cache=cache, need_weights=True)
-    assert weights.shape == (B, 4, 2, 6)
-    assert not np.asarray(weights)[..., 4:].any()
 
 
 def test_a_cache_without_room_is_refused_and_left_alone():
@@ -192,22 +181,11 @@ def test_a_device_can_be_forced(monkeypatch):
     assert ours.try_gpu() == jax.devices("cpu")[0]
 
 
-WITHOUT_TORCH = """
-import sys
-sys.modules["torch"] = None  # importing it now raises an error
-import jax
-from d2l_attention.machine import environment_report
-print(environment_report(jax.devices("cpu")[0]))
-"""
-
-
-def test_the_report_names_versions_and_device_and_needs_no_other_framework():
+def test_the_report_names_versions_and_device():
     report = ours.environment_report(ours.try_gpu())
     names = [line.split("  ")[0] for line in report.splitlines()]
     assert {"Python", "jax", "flax", "device", "free memory"} <= set(names)
     assert "torch" not in names
-    done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH], capture_output=True, text=True)
-    assert "cpu:0" in done.stdout, done.stderr
 
 
 # ---- what is held
@@ -231,11 +209,3 @@ def test_additive_scores_hold_a_block_at_a_time_and_a_small_batch_is_one_block()
     assert small < table / 2 < large
     text = str(jax.make_jaxpr(ours.additive_scores)(normal(B, N, 5), normal(B, M, 5), normal(5)))
     assert re.findall(r"\blength=(\d+)", text) == ["1"]  # steps of the loop over blocks
-
-
-def test_the_fused_function_is_that_of_jax():
-    queries, keys, values = batch(v=D, heads=(2,))
-    q, k, v = (x.swapaxes(1, 2) for x in (queries, keys, values))  # (b, n, heads, d)
-    for scale in (None, 1.0):
-        want = jax.nn.dot_product_attention(q, k, v, scale=scale).swapaxes(1, 2)
-        close(ours.fused_attention(queries, keys, values, scale=scale), want)

@@ -9,6 +9,7 @@ from d2l_attention import torch as ours
 
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 OWN_NAMES = {"LiveBytes"}  # beside those that every module has
+CALL = "forward"
 OWN_ARGUMENTS = {"device", "tensor", "tensors"}
 OWN_ARGUMENTS_OF = {"fused_attention": {"dropout"}}
 xp = torch  # functions of arrays
@@ -39,10 +40,6 @@ def call(layer, *inputs, need_weights: bool, **options):
     """Return outputs and weights, None where they were not asked for."""
     output = layer(*inputs, need_weights=need_weights, **options)
     return output, layer.attention_weights
-
-
-def called(kind: type):
-    return kind.forward
 
 
 def full_names(layer) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import warnings
 
 import pytest
 import torch
@@ -18,7 +17,8 @@ from d2l_attention.torch import (
     masked_softmax,
     try_gpu,
 )
-from tests.contract.framework import refuses
+from tests.contract.comparing import refuses
+from tests.pytorch.adapter import additive_scores
 from tests.pytorch.cases import LAYERS, D, batch, layer_of, normal
 
 every_layer = pytest.mark.parametrize("name", LAYERS)
@@ -109,13 +109,6 @@ def test_a_state_dict_carries_the_whole_layer_and_its_type_can_be_changed(name, 
     assert torch.equal(other(*batch()), layer(*batch()))
 
 
-def test_a_saved_layer_is_small(tmp_path):
-    layer = layer_of("dot")
-    layer(*batch(2, 512, 512))
-    torch.save(layer, tmp_path / "layer.pt")
-    assert (tmp_path / "layer.pt").stat().st_size < 10_000
-
-
 @every_layer
 @with_or_without_weights
 @pytest.mark.parametrize("lens", [None, [2, 0], [[1, 2, 0], [3, 4, 4]]])
@@ -135,17 +128,6 @@ def test_hooks_of_every_layer_inside_run():
         layer.get_submodule(name).register_forward_hook(lambda *_, name=name: called.append(name))
     layer(*batch())
     assert called == ["W_q", "W_k", "w_v"]
-
-
-def test_an_additive_layer_can_be_quantized():
-    torch.manual_seed(0)
-    layer, tensors = AdditiveAttention(64, query_size=3, key_size=3).eval(), batch()
-    tensors = [t.float() for t in tensors]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        small = torch.ao.quantization.quantize_dynamic(layer, {nn.Linear}, torch.qint8)
-    torch.testing.assert_close(small(*tensors), layer(*tensors), atol=0.05, rtol=0)
-    assert isinstance(small.w_v, torch.ao.nn.quantized.dynamic.Linear)
 
 
 @every_layer
@@ -245,12 +227,6 @@ def test_long_examples_without_weights_give_the_same(name, lens):
         torch.testing.assert_close(without, with_weights, atol=1e-9, rtol=1e-9)
 
 
-@fused_layers
-def test_dropout_acts_on_long_examples_too(name):
-    layer = layer_of(name, dropout=1.0).train()
-    assert not layer(*batch(n=256, m=256), [256, 3], need_weights=False).any()
-
-
 # ---- what they hold
 
 
@@ -269,8 +245,6 @@ def test_long_examples_without_weights_keep_no_matrix_of_scores():
 
 @pytest.mark.parametrize(("block", "most"), [({}, 2**20), ({"block": 2 * 128 * 64}, 2**16)])
 def test_additive_scores_hold_a_block_at_a_time(block, most):
-    from tests.pytorch.adapter import additive_scores
-
     tensors = [normal(*s, dtype=torch.float32) for s in ((2, 128, 64), (2, 128, 64), (64,))]
     if block:  # the scores themselves are larger than a block
         tensors[0] = tensors[0][:, :8]

@@ -1,6 +1,5 @@
 """d2l.torch 1.0.3 around our layers and in PyTorch's own ways; tests/contract compares numbers."""
 
-import contextlib
 import copy
 
 import pytest
@@ -40,30 +39,6 @@ def transformer_encoders(monkeypatch, X):
     return theirs, own
 
 
-class CallsLikeD2L:
-    """A decoder's two attentions with the arguments that D2L's chapter gives them.
-
-    The package has no Transformer decoder: it stands in the text of the chapter. In training a
-    length for each query keeps it off later tokens; after it, tokens come one by one, and the
-    keys are all tokens so far.
-    """
-
-    def __init__(self, layer, training):
-        self.layer, self.training = layer, training
-
-    def __call__(self, X, encoded, encoded_lens):
-        b, n, _ = X.shape
-        if self.training:
-            own = self.layer(X, X, X, torch.arange(1, n + 1).repeat(b, 1))
-            return self.layer(own, encoded, encoded, encoded_lens)
-        steps, read = [], X[:, :0]
-        for token in X.split(1, dim=1):
-            read = torch.cat((read, token), dim=1)
-            own = self.layer(token, read, read, None)
-            steps.append(self.layer(own, encoded, encoded, encoded_lens))
-        return torch.cat(steps, dim=1)
-
-
 @pytest.mark.parametrize("lens", [*LENS.values(), "causal"], ids=[*LENS, "causal"])
 @pytest.mark.parametrize("bias", [False, True])
 def test_multi_head_attention_with_the_same_parameters(lens, bias):
@@ -87,24 +62,6 @@ def test_the_transformer_encoder_of_d2l_runs_with_our_layer(lens, monkeypatch):
     for encoder in (theirs, own):
         encoder.joined = torch.cat(encoder.attention_weights, 0).reshape(2, 2, 4, 5, 5)
     close(own.joined, theirs.joined)
-
-
-def test_a_transformer_encoder_of_d2l_trains_with_our_layer(monkeypatch):
-    X, gradients = torch.tensor([[3, 1, 4, 1, 5], [2, 7, 1, 8, 2]]), []
-    for encoder in transformer_encoders(monkeypatch, X):
-        encoder(X, torch.tensor([5, 2])).pow(2).sum().backward()
-        gradients.append({name: p.grad for name, p in encoder.named_parameters()})
-    theirs, own = gradients
-    assert own.keys() == theirs.keys()
-    for name, gradient in own.items():
-        close(gradient, theirs[name], 1e-4)
-
-
-@pytest.mark.parametrize("training", [True, False])
-def test_a_decoder_that_calls_the_layer_as_that_of_d2l_does(training):
-    theirs, own = (CallsLikeD2L(layer, training) for layer in both_multi_head())
-    X, encoded = normal(2, 4, 8, dtype=torch.float32), normal(2, 5, 8, dtype=torch.float32)
-    close(own(X, encoded, torch.tensor([5, 2])), theirs(X, encoded, torch.tensor([5, 2])))
 
 
 def test_the_callers_scores_are_overwritten():
@@ -146,11 +103,3 @@ def test_a_layer_cannot_be_copied_after_training():
     with pytest.raises(RuntimeError, match="deepcopy"):
         copy.deepcopy(theirs)
     torch.testing.assert_close(copy.deepcopy(own)(*tensors), own(*tensors))
-
-
-def test_vmap_is_an_error_in_older_versions_of_pytorch():
-    X, lens = normal(3, 2, 3, 10), torch.tensor([[1, 2], [3, 4], [5, 6]])
-    loop = torch.stack([ours.masked_softmax(x, n) for x, n in zip(X, lens, strict=True)])
-    close(torch.func.vmap(ours.masked_softmax)(X, lens), loop)
-    with contextlib.suppress(RuntimeError):  # where vmap knows no boolean masks
-        close(torch.func.vmap(d2l.masked_softmax)(X.clone(), lens), loop)
