@@ -150,7 +150,7 @@ def without_answers(source: str, english: str, where: str) -> str:
             f"{where}: write <details>, <summary>...</summary>, text and </details> in one cell"
         )
     is_hint = iter([fold_is_hint(fold, where) for fold in folds])
-    return FOLD.sub(lambda fold: fold[0] if next(is_hint) else INVITATION, source)
+    return FOLD.sub(lambda fold: fold[0] if next(is_hint, False) else INVITATION, source)
 
 
 def fold_is_hint(fold: re.Match, where: str) -> bool:

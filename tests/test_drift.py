@@ -139,10 +139,10 @@ def test_an_unsure_place_is_renewed_only_by_name(capsys):
 
 
 @pytest.mark.usefixtures("two")
-def test_a_cell_of_another_section_or_between_changed_neighbours_is_not_sure():
+def test_a_new_cell_of_another_section_is_not_the_one_that_is_gone():
     before = FILE.read_text()
     change("x = torch.ones(2)\n```\n\n## Next", "pass\n```\n\n## Next")
-    change("shared = 2", "shared = torch.ones(2)")
+    change("## Next\n", "## Next\n\n```python\ny = torch.ones(5)\n```\n")
     assert main(["drift", "jax", "--stamp"]) == 1
     assert FILE.read_text() == before
 

@@ -439,6 +439,7 @@ def test_the_site_is_built_and_a_failed_build_leaves_it(book, sphinx):
     assert "new term" in (site / "genindex.html").read_text()
     page = (site / "01_second.html").read_text()
     assert page.count('class="term') == 1
+    assert '<section class="role-references" id="references">' in page
     assert 'internal" href="00_first.html#term-new-term">new term</a>, and' in page
     assert "last-changed" not in page  # there is no git
     change(book.root, "see [there]", "see {oddrole}`x` [there]")

@@ -12,7 +12,7 @@ from bookbinder.binding import notebook_path
 from bookbinder.chapters import Chapter, tags_of
 from bookbinder.files import read_notebook
 from bookbinder.publish import SOLUTION_IN_CODE, published
-from d2l_attention.practice import explore
+from d2l_attention.practice import Curve, Plot, explore
 
 TAKEN_OUT = ("script", "style", "link", "input", "button", "form", "iframe")
 ATTRIBUTES = re.compile(r"style|class|id|hidden|role|on\w+|(data|aria)-.*")
@@ -94,6 +94,7 @@ def test_solutions_and_drawing_are_folded_and_only_a_solutions_first_cell_is_ann
 def test_an_explorer_of_every_kind_is_whole():
     made = explore(
         lambda k: {"weights": [[0.25, 0.75]], "curve": [0.0, 1.0, k], "sum": 1.0 * k},
+        draw=[Plot(Curve([0, 1, 2], "curve"))],
         caption="A kernel.",
         question="How wide?",
         k=[1, 2],
