@@ -16,8 +16,6 @@ class Shaped(Protocol):
     @property
     def dtype(self) -> Any: ...
 
-    def __len__(self) -> int: ...
-
 
 def is_floating(array: Shaped) -> bool:
     """Say whether a type is float16, bfloat16, float32, ...: all have "float" in their names."""
@@ -34,9 +32,9 @@ def check_vectors(queries: Shaped, keys: Shaped) -> None:
 
 def check_pairs(x_train: Shaped, y_train: Shaped) -> None:
     """Raise ValueError unless there is one value for each point."""
-    if len(x_train) != len(y_train):
-        got = f"{len(x_train)} and {len(y_train)}"
-        raise ValueError(f"x_train and y_train must come in pairs, got {got}")
+    m, count = ((*x.shape, 1)[0] for x in (x_train, y_train))
+    if m != count:
+        raise ValueError(f"x_train and y_train must come in pairs, got {m} and {count}")
 
 
 def check_valid_lens(lens: Shaped, shape: tuple[int, ...]) -> None:
@@ -99,13 +97,18 @@ def check_features(name: str, vectors: Shaped, size: int) -> None:
         raise ValueError(f"{name} must have dimension {size}, got {tuple(vectors.shape)}")
 
 
+def check_projected(layer: Any, queries: Shaped, keys: Shaped) -> None:
+    """Raise ValueError unless queries and keys fit W_q and W_k of a layer."""
+    check_features("queries", queries, layer.W_q.in_features)
+    check_features("keys", keys, getattr(layer.W_k, "in_features", 0))
+
+
 def check_inputs(layer: Any, queries: Shaped, keys: Shaped, values: Shaped) -> None:
     """Raise unless (b, n, d_q), (b, m, d_k), (b, m, d_v) fit W_q, W_k, W_v of a layer."""
     check_sizes(queries, keys, values)
     if len(queries.shape) != 3:
         raise ValueError(f"queries must have 3 axes (b, n, d), got {tuple(queries.shape)}")
-    check_features("queries", queries, layer.W_q.in_features)
-    check_features("keys", keys, layer.W_k.in_features)
+    check_projected(layer, queries, keys)
     check_features("values", values, layer.W_v.in_features)
 
 

@@ -102,6 +102,7 @@ def test_a_kernel_may_answer_yes_or_no():
 
 
 def test_inputs_and_values_come_in_pairs():
-    message = "x_train and y_train must come in pairs, got 3 and 2"
-    arrays = (array(np.ones(size)) for size in (3, 2, 1))
-    refuses(ours.nadaraya_watson, ValueError, message, *arrays, ours.gaussian)
+    for size, got in ((2, "3 and 2"), ((), "3 and 1")):
+        message = f"x_train and y_train must come in pairs, got {got}"
+        arrays = (array(np.ones(shape)) for shape in (3, size, 1))
+        refuses(ours.nadaraya_watson, ValueError, message, *arrays, ours.gaussian)
