@@ -2,7 +2,7 @@
 
 import argparse
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bookbinder.binding import bind_module, bind_notebook, read_edition_chapters
@@ -27,61 +27,43 @@ def run(arguments: list[str] | None = None) -> None:
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="python -m bookbinder", description="Binds the book.")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    bind = commands.add_parser("bind", help="execute the chapters; write notebooks and module")
-    bind.add_argument("chapters", nargs="*", metavar="CHAPTER", help="these only (default: all)")
-    bind.add_argument("--framework", help="one edition only (default: all)")
-    bind.set_defaults(action=bind_book)
-    drift = commands.add_parser("drift", help="list what no longer fits in a framework's overlays")
-    drift.add_argument("framework")
-    drift.add_argument(
+
+    def add(name: str, action: Callable, about: str, of_an_edition: bool = True):
+        command = commands.add_parser(name, help=about)
+        command.set_defaults(action=action)
+        if of_an_edition:
+            note = "one edition only (default: all)"
+            if action is not bind_book:
+                note = "the edition (default: the first of book.toml)"
+            command.add_argument("--framework", help=note)
+        return command.add_argument
+
+    add("bind", bind_book, "execute the chapters; write notebooks and module")(
+        "chapters", nargs="*", metavar="CHAPTER", help="these only (default: all)"
+    )
+    drift = add("drift", show_drift, "list what no longer fits in a framework's overlays", False)
+    drift("framework")
+    drift(
         "--stamp",
         nargs="*",
         metavar="ID",
         help="first renew the ids of entries that still say the right thing: these, or all whose "
         "place is sure",
     )
-    drift.set_defaults(action=show_drift)
-    copies = commands.add_parser("copies", help="bring notebooks to a folder to work in")
-    copies.add_argument("folder", type=Path)
-    of_an_edition(copies)
-    copies.set_defaults(action=bring_book)
-    fresh = commands.add_parser("fresh", help="bring back one chapter as the book has it")
-    fresh.add_argument("folder", type=Path)
-    fresh.add_argument("chapter", nargs="?", default="")
-    of_an_edition(fresh)
-    fresh.set_defaults(action=bring_chapter)
-    environment = commands.add_parser(
-        "environment", help="print what a shell must set for a framework"
-    )
-    of_an_edition(environment)
-    environment.set_defaults(action=show_environment)
-    worksheets = commands.add_parser("worksheets", help="bind the edition without solutions")
-    worksheets.add_argument(
+    add("copies", bring_book, "bring notebooks to a folder to work in")("folder", type=Path)
+    fresh = add("fresh", bring_chapter, "bring back one chapter as the book has it")
+    fresh("folder", type=Path)
+    fresh("chapter", nargs="?", default="")
+    add("environment", show_environment, "print what a shell must set for a framework")
+    add("worksheets", make_worksheets, "bind the edition without solutions")(
         "--solutions-only", action="store_true", help="bind tasks and solutions, for teachers"
     )
-    of_an_edition(worksheets)
-    worksheets.set_defaults(
-        action=lambda book, options: bind_worksheets(
-            book, edition_of(book, options), options.solutions_only
-        )
-    )
-    site = commands.add_parser("site", help="build the site from the executed notebooks")
-    site.set_defaults(action=lambda book, options: build_site(book))
-    site_open = commands.add_parser("site-open", help="show the site in a browser")
-    site_open.set_defaults(action=lambda book, options: open_site(book))
-    pdf = commands.add_parser("pdf", help="print the site as one PDF")
-    pdf.add_argument(
+    add("site", lambda book, _: build_site(book), "build the site from the notebooks", False)
+    add("site-open", lambda book, _: open_site(book), "show the site in a browser", False)
+    add("pdf", make_pdf, "print the site as one PDF")(
         "--no-exercises", dest="exercises", action="store_false", help="leave out the exercises"
     )
-    of_an_edition(pdf)
-    pdf.set_defaults(
-        action=lambda book, options: print_book(book, edition_of(book, options), options.exercises)
-    )
     return top
-
-
-def of_an_edition(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--framework", help="the edition (default: the first of book.toml)")
 
 
 def edition_of(book: Book, options: argparse.Namespace) -> Edition:
@@ -92,6 +74,14 @@ def bring_book(book: Book, options: argparse.Namespace) -> None:
     edition = edition_of(book, options)
     bring_copies(book, edition, options.folder)
     write_contents_panel(book, edition)
+
+
+def make_worksheets(book: Book, options: argparse.Namespace) -> None:
+    bind_worksheets(book, edition_of(book, options), options.solutions_only)
+
+
+def make_pdf(book: Book, options: argparse.Namespace) -> None:
+    print_book(book, edition_of(book, options), options.exercises)
 
 
 def show_environment(book: Book, options: argparse.Namespace) -> None:

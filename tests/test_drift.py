@@ -1,6 +1,5 @@
 """Drift: a change of a chapter leaves its overlays behind; ids of reviewed entries are renewed."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -155,17 +154,3 @@ def test_equal_cells_get_their_number():
     first = ids("torch")[0]
     assert f'was="{first}-1"' in FILE.read_text()
     assert f'was="{first}-2"' in FILE.read_text()
-
-
-@pytest.mark.usefixtures("two")
-def test_an_interrupted_renewal_leaves_the_old_file(monkeypatch, capsys):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    before = FILE.read_text()
-    change("torch.ones(1)", "torch.zeros(1)")
-    monkeypatch.setattr(os, "replace", interrupted)
-    assert main(["drift", "jax", "--stamp"]) == 130
-    assert "every file is whole" in capsys.readouterr().err
-    assert FILE.read_text() == before
-    assert [path.name for path in FILE.parent.iterdir()] == [FILE.name]

@@ -5,7 +5,7 @@ import re
 
 import nbformat
 import pytest
-from conftest import TINY, write_files
+from conftest import SAMPLE, TINY, write_files
 
 from bookbinder.__main__ import main
 from bookbinder.chapters import read_chapter
@@ -13,89 +13,13 @@ from bookbinder.errors import BookError
 from bookbinder.execution import run_to_the_end
 from bookbinder.worksheets import names_in, stubs, students
 
-CHAPTER = '''
-    # 0. First
-
-    Some words.
-
-    ```python
-    import math
-
-    unrelated = 7
-    radius = 2
-    ```
-
-    ```python
-    unrelated * 6
-    ```
-
-    ## Exercises
-
-    ### Exercise 0.1
-
-    Write the area of a circle.
-
-    <details class="hint">
-    <summary>Hint</summary>
-
-    It has a square in it.
-    </details>
-
-    ```python
-    def area(r):
-        """Return the area."""
-        raise NotImplementedError  # your turn
-
-
-    try:
-        print(area(radius))
-    except NotImplementedError:
-        print("not attempted")
-    ```
-
-    ```python tags=["solution"]
-    def area(r):
-        """Return the area."""
-        return math.pi * r**2  # the secret formula
-
-
-    print(f"secret {area(radius):.4f}")
-    ```
-
-    ### Exercise 0.2
-
-    ```python tags=["solution"]
-    import functools
-
-
-    @functools.cache
-    def length(r: float, turns: int = 1) -> float:
-        # the secret of spirals
-        return turns * 2 * math.pi * r
-    ```
-
-    ### Exercise 0.3
-
-    Why?
-
-    <details>
-    <summary>Solution</summary>
-
-    The secret is symmetry.
-    </details>
-
-    ## References
-
-    1. Nobody.
-'''
-
 
 @pytest.fixture(scope="module")
 def sheets(tmp_path_factory, shared_kernel):
     """The students' and the teachers' edition of a chapter, and the executed one."""
     root = tmp_path_factory.mktemp("sheets")
     book = TINY["book.toml"].replace(', "01_second"', "")
-    write_files(root, {"book.toml": book, "book/00_first.md": CHAPTER})
+    write_files(root, {"book.toml": book, "book/00_first.md": SAMPLE})
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         patch.setattr("bookbinder.execution.NotebookClient", shared_kernel)
@@ -135,25 +59,30 @@ def test_a_worksheet_keeps_tasks_hints_and_stubs_and_nothing_of_a_solution(sheet
     assert "Why?\n\n*Your answer:*" in prose
     cells = code(notebook)
     assert cells[1].outputs[0].data["text/plain"] == "42"
-    assert printed(cells[2]) == "not attempted\n"  # the reader's cell is there: no stub is needed
-    assert cells[3].source == (
+    assert printed(cells[3]) == "not attempted\n"  # the reader's cell is there: no stub is needed
+    assert cells[4].source == (
         "import functools\n\n\n"
         "@functools.cache\ndef length(r: float, turns: int=1) -> float:\n"
         "    raise NotImplementedError  # your turn"
     )
-    assert not cells[3].outputs
+    assert not cells[4].outputs
     run(notebook, shared_kernel, sheets)  # from top to bottom, unanswered
 
 
 def test_solutions_are_folded_in_the_notebook_and_open_for_teachers(sheets, shared_kernel):
     folded = ["source_hidden" in str(c.metadata) for c in code(read(sheets, "notebooks/pytorch"))]
-    assert folded == [False, False, False, True, True]
+    assert folded == [False, True, False, False, True, True]
     teachers = read(sheets, "_build/solutions")
     assert "source_hidden" not in str(teachers)
     text = "\n".join(c.source for c in teachers.cells)
-    for kept in ("# 0. First: tasks and solutions", "secret formula", "symmetry", "radius = 2"):
+    for kept in (
+        "# 1. First: tasks and solutions",
+        "secret formula",
+        "symmetry",
+        "radius = print, 7, 2",
+    ):
         assert kept in text
-    for left_out in ("unrelated * 6", "Some words.", "Nobody", "your turn"):
+    for left_out in ("unrelated * 6", "word word", "much text", "your turn"):
         assert left_out not in text
     run(teachers, shared_kernel, sheets)
 
@@ -173,21 +102,24 @@ CHAPTERS = {  # part of the chapter -> what stands there instead, and what is wr
         "print('return math.pi * r**2  # the secret formula')",
         "shows a line of a solution, 'return math.pi",
     ),
-    "Nobody.": (
-        "Nobody.\n\n    ```python\n    length(2)\n    ```",
+    "{{notation}}": (
+        "```python\nlength(2)\n```",
         "only a solution defines 'length'",
     ),
     '<details class="hint">': ("<details>", 'write <details class="hint"> around hints, and'),
-    "<summary>Hint</summary>": ("<summary>More</summary>", "begins with Solution, Answer or Hint"),
-    "symmetry.\n    </details>": ("symmetry.", "</details> in one cell"),
+    "<summary>Hint 1</summary>": (
+        "<summary>More</summary>",
+        "begins with Solution, Answer or Hint",
+    ),
+    ".\n</details>": (".", "</details> in one cell"),
     "<summary>Solution</summary>": ("", "</details> in one cell"),
 }
 
 
 @pytest.mark.parametrize(("old", "new"), CHAPTERS.items())
 def test_what_might_tell_a_solution_is_named(old, new, tmp_path):
-    assert old in CHAPTER
-    write_files(tmp_path, {"00_first.md": CHAPTER.replace(old, new[0])})
+    assert old in SAMPLE
+    write_files(tmp_path, {"00_first.md": SAMPLE.replace(old, new[0])})
     chapter = read_chapter(tmp_path / "00_first.md", "book/00_first.md")
     executed = copy.deepcopy(chapter.notebook)
     for cell in code(executed):
