@@ -4,6 +4,7 @@ import numpy as np
 
 from d2l_attention.practice.exercises import Exercise, when
 from d2l_attention.practice.numerics import softmax
+from d2l_attention.practice.recurring import columns_sum_to_1
 
 # ---- 1.3
 
@@ -29,10 +30,6 @@ def shifted(scores, shift, temperature):
 
 
 survivor = Exercise("1.3", softmax_at_temperature, far_apart_scores)
-
-
-def columns_sum_to_1(answer, target, scores, temperature):
-    return answer.shape == target.shape and np.allclose(answer.sum(-2), 1)
 
 
 def nan_below_the_best_row(answer, target, scores, temperature):

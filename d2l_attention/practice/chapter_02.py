@@ -4,6 +4,7 @@ import numpy as np
 
 from d2l_attention.practice.exercises import Exercise, symptom, when
 from d2l_attention.practice.numerics import distances, normalized, softmax
+from d2l_attention.practice.recurring import columns_sum_to_1
 
 
 def divided_by_its_sum(similarity):
@@ -43,11 +44,7 @@ class GaussianMistakes:
     def exponential_before_the_logarithm(queries, keys, bandwidth):
         return divided_by_its_sum(np.exp(scores_of(queries, keys, bandwidth)))
 
-    @when(
-        lambda answer, target, queries, keys, bandwidth: (
-            answer.shape == target.shape and np.allclose(answer.sum(-2), 1)
-        )
-    )
+    @when(columns_sum_to_1)
     def softmax_over_the_queries(queries, keys, bandwidth):
         return softmax(scores_of(queries, keys, bandwidth), 0)
 

@@ -3,7 +3,14 @@
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise, when
-from d2l_attention.practice.numerics import softmax, split_into_heads, transposed
+from d2l_attention.practice.numerics import (
+    dealt_to_heads,
+    softmax,
+    split_into_heads,
+    torn_into_heads,
+    transposed,
+)
+from d2l_attention.practice.recurring import rows_sum_to_1
 
 # ---- 5.1
 
@@ -106,11 +113,7 @@ class StepMistakes:
         is summed."""
         return step_scores(query, keys).sum(0)
 
-    @when(
-        lambda answer, target, query, keys: (
-            answer.shape == target.shape and np.allclose(answer.sum(-1), 1, atol=1e-4)
-        )
-    )
+    @when(rows_sum_to_1)
     def weights_in_place_of_scores(query, keys):
         return softmax(step_scores(query, keys))
 
@@ -136,22 +139,12 @@ def with_heads(rng):
 by_head = Exercise("5.3", head_scores, with_heads)
 
 
-def reshaped_once(x, heads):
-    b, n, d = x.shape
-    return x.reshape(b, heads, n, d // heads)
-
-
-def every_other_feature(x, heads):
-    b, n, d = x.shape
-    return np.moveaxis(x.reshape(b, n, d // heads, heads), -1, 1)
-
-
 @by_head.expects
 class ByHeadMistakes:
     def one_reshape_in_place_of_split_and_transpose(queries, keys, heads):
         """The shape is right, and your heads hold parts of other queries: split the last axis
         first, (b, n, H, d/H), then transpose."""
-        return scores(reshaped_once(queries, heads), reshaped_once(keys, heads))
+        return scores(torn_into_heads(queries, heads), torn_into_heads(keys, heads))
 
     def keys_reshaped_and_not_transposed(queries, keys, heads):
         """The keys have the right shape for the product, and their elements are out of order: swap
@@ -163,7 +156,7 @@ class ByHeadMistakes:
     def features_dealt_out_like_cards(queries, keys, heads):
         """Head 0 should get the first d/H features, and yours gets every H-th one: the last axis
         splits into (H, d/H), in this order."""
-        return scores(every_other_feature(queries, heads), every_other_feature(keys, heads))
+        return scores(dealt_to_heads(queries, heads), dealt_to_heads(keys, heads))
 
     def heads_before_the_batch(queries, keys, heads):
         """Your result is (H, b, n, m): the heads come after the batch."""
@@ -187,10 +180,6 @@ class ByHeadMistakes:
         asks for the products alone."""
         return head_scores(queries, keys, heads) / np.sqrt(queries.shape[-1] / heads)
 
-    @when(
-        lambda answer, target, queries, keys, heads: (
-            answer.shape == target.shape and np.allclose(answer.sum(-1), 1, atol=1e-4)
-        )
-    )
+    @when(rows_sum_to_1)
     def weights_in_place_of_scores(queries, keys, heads):
         return softmax(head_scores(queries, keys, heads))

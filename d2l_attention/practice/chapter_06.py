@@ -3,7 +3,15 @@
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise, when
-from d2l_attention.practice.numerics import joined_heads, softmax, split_into_heads, transposed
+from d2l_attention.practice.numerics import (
+    dealt_to_heads,
+    joined_heads,
+    softmax,
+    split_into_heads,
+    torn_into_heads,
+    transposed,
+)
+from d2l_attention.practice.recurring import some_nan
 
 # ---- 6.1
 
@@ -70,28 +78,13 @@ def attend_by_heads(queries, keys, values, heads):
 
 
 def to_split(rng):
-    for b, n, m, d, v, heads, width in (
-        (1, 3, 5, 6, 4, 2, 1),
-        (2, 5, 4, 12, 9, 3, 1),
-        (3, 4, 1, 10, 8, 2, 1),
-        (2, 1, 7, 5, 3, 1, 1),
-        (2, 5, 7, 9, 6, 3, 30),  # scores of hundreds: their exponentials overflow
-    ):
-        sizes = (n, d), (m, d), (m, v)
-        yield *(width * rng.normal(size=(b, *size)) for size in sizes), heads
+    sizes = (1, 3, 5, 6, 4, 2, 1), (2, 5, 4, 12, 9, 3, 1), (3, 4, 1, 10, 8, 2, 1)
+    overflow = 2, 5, 7, 9, 6, 3, 30  # scores of hundreds
+    for b, n, m, d, v, heads, width in (*sizes, (2, 1, 7, 5, 3, 1, 1), overflow):
+        yield *(width * rng.normal(size=(b, *s)) for s in ((n, d), (m, d), (m, v))), heads
 
 
 heads_there_and_back = Exercise("6.2", attend_by_heads, to_split)
-
-
-def torn(x, heads):
-    b, n, d = x.shape
-    return x.reshape(b, heads, n, d // heads)
-
-
-def every_other(x, heads):
-    b, n, d = x.shape
-    return x.reshape(b, n, d // heads, heads).transpose(0, 3, 1, 2)
 
 
 def as_rows(outputs):
@@ -145,17 +138,17 @@ class HeadsThereAndBackMistakes:
         return by_heads(queries, keys, values, heads).mean(1)
 
     def reshape_in_place_of_transpose(queries, keys, values, heads):
-        return as_rows(by_heads(queries, keys, values, heads, torn))
+        return as_rows(by_heads(queries, keys, values, heads, torn_into_heads))
 
     def reshape_in_place_of_transpose_in_the_split(queries, keys, values, heads):
         """You join correctly, but your split puts features of several tokens into one row. Split
         the last axis first, to (b, n, heads, d/heads), then swap the two axes in the middle."""
-        return joined_heads(by_heads(queries, keys, values, heads, torn))
+        return joined_heads(by_heads(queries, keys, values, heads, torn_into_heads))
 
     def features_dealt_out_in_turn(queries, keys, values, heads):
         """Your heads take features in turn, like players who are dealt cards. A head takes
         neighbors: the last axis splits into (heads, d/heads), in this order."""
-        return joined_heads(by_heads(queries, keys, values, heads, every_other))
+        return joined_heads(by_heads(queries, keys, values, heads, dealt_to_heads))
 
     def softmax_over_the_queries(queries, keys, values, heads):
         return joined_heads(by_heads(queries, keys, values, heads, axis=-2))
@@ -165,7 +158,7 @@ class HeadsThereAndBackMistakes:
         keys, the last axis of the scores."""
         return joined_heads(by_heads(queries, keys, values, heads, axis=1))
 
-    @when(lambda answer, target, *inputs: answer.shape == target.shape and np.isnan(answer).any())
+    @when(some_nan)
     def maximum_not_subtracted(queries, keys, values, heads):
         q, k, v = (split_into_heads(x, heads) for x in (queries, keys, values))
         similarity = np.exp(q @ transposed(k) / np.sqrt(q.shape[-1]))

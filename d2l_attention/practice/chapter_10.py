@@ -22,13 +22,8 @@ def token_accuracy(logits, targets):
 
 
 def logits_and_targets(rng):
-    for lengths, n, tokens, scale in (
-        ((5, 2), 6, 4, 1),
-        ((7, 3, 8), 8, 5, 1),
-        ((1, 9, 6, 4), 9, 7, 200),
-        ((4,), 5, 3, 1),
-        ((1, 1, 1), 1, 4, 1),
-    ):
+    sizes = ((5, 2), 6, 4, 1), ((7, 3, 8), 8, 5, 1), ((1, 9, 6, 4), 9, 7, 200), ((4,), 5, 3, 1)
+    for lengths, n, tokens, scale in (*sizes, ((1, 1, 1), 1, 4, 1)):
         counted = np.arange(n) < np.array(lengths)[:, None]
         targets = np.where(counted, rng.integers(1, tokens, counted.shape), PAD)
         logits = scale * rng.normal(size=(*counted.shape, tokens))
@@ -123,14 +118,8 @@ def weight_on_padding(weights, valid_lens):
 
 
 def weights_and_lengths(rng):
-    for lengths, n, m in (
-        ((2, 4), 3, 5),
-        ((4, 7, 1), 2, 7),
-        ((5, 3, 6, 2), 3, 9),
-        ((3,), 2, 5),
-        ((1, 0, 1), 2, 1),
-        ((6, 0), 1, 7),
-    ):
+    sizes = ((2, 4), 3, 5), ((4, 7, 1), 2, 7), ((5, 3, 6, 2), 3, 9), ((3,), 2, 5)
+    for lengths, n, m in (*sizes, ((1, 0, 1), 2, 1), ((6, 0), 1, 7)):
         weights = softmax(2 * rng.normal(size=(len(lengths), n, m)))
         if n == 1:
             weights[-1] = 0  # a fully masked row

@@ -68,8 +68,7 @@ class CapThenMaskMistakes:
         return masked_softmax(np.clip(scores, -cap, cap), keep)
 
     def softmax_over_the_queries(scores, cap, keep):
-        shown = np.where(keep, capped(scores, cap), -1e9)
-        return softmax(shown, -2)
+        return softmax(np.where(keep, capped(scores, cap), -1e9), -2)
 
 
 # ---- 12.2
@@ -85,12 +84,8 @@ def weights_with_sink(scores, sink):
 
 
 def scores_and_sinks(rng):
-    for b, heads, n, m, spread in (
-        (1, 2, 3, 4, 1),
-        (2, 3, 1, 5, 3),
-        (3, 1, 4, 1, 2),
-        (2, 4, 5, 3, 1),
-    ):
+    sizes = (1, 2, 3, 4, 1), (2, 3, 1, 5, 3), (3, 1, 4, 1, 2), (2, 4, 5, 3, 1)
+    for b, heads, n, m, spread in sizes:
         yield spread * rng.normal(size=(b, heads, n, m)), 1 + rng.normal(size=heads)
     loud = rng.uniform(-500, 500, size=(2, 3, 4, 5))
     loud[0, 0] = -500 + rng.normal(size=(4, 5))  # below the sink by far
@@ -108,16 +103,14 @@ class LearnedSinkMistakes:
         return softmax(scores)
 
     def maximum_not_subtracted(scores, sink):
-        with np.errstate(over="ignore", invalid="ignore"):
-            e = np.exp(scores.astype(np.float32))
-            return e / (np.exp(sink.astype(np.float32))[:, None, None] + e.sum(-1, keepdims=True))
+        e = np.exp(scores.astype(np.float32))
+        return e / (np.exp(sink.astype(np.float32))[:, None, None] + e.sum(-1, keepdims=True))
 
     def sink_not_shifted(scores, sink):
         """You subtract the row's maximum from the scores and not from the sink: its exponential
         must shrink by the same factor."""
         e = np.exp(scores - scores.max(-1, keepdims=True))
-        with np.errstate(over="ignore"):
-            return e / (np.exp(sink)[:, None, None] + e.sum(-1, keepdims=True))
+        return e / (np.exp(sink)[:, None, None] + e.sum(-1, keepdims=True))
 
     def a_one_in_place_of_the_sink(scores, sink):
         """Your sink has score 0 in every head. Each head has a score of its own for it."""
@@ -127,8 +120,7 @@ class LearnedSinkMistakes:
         """You add the sink's score to the denominator. Add its exponential."""
         top = scores.max(-1, keepdims=True)
         e = np.exp(scores - top)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return e / (sink[:, None, None] * np.exp(-top) + e.sum(-1, keepdims=True))
+        return e / (sink[:, None, None] * np.exp(-top) + e.sum(-1, keepdims=True))
 
     def sink_with_the_wrong_sign(scores, sink):
         """The sign of the sink's score is wrong: a larger score takes more of the weight."""

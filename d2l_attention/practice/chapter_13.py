@@ -13,12 +13,8 @@ def share_heads(keys, heads):
 
 
 def keys_and_heads(rng):
-    for b, groups, m, d, heads in (
-        (2, 3, 4, 5, 6),
-        (1, 2, 5, 3, 8),
-        (3, 4, 2, 7, 4),
-        (2, 1, 3, 5, 4),
-    ):
+    sizes = (2, 3, 4, 5, 6), (1, 2, 5, 3, 8), (3, 4, 2, 7, 4), (2, 1, 3, 5, 4)
+    for b, groups, m, d, heads in sizes:
         yield rng.normal(size=(b, groups, m, d)), heads
 
 
@@ -151,17 +147,13 @@ def causal(n):
     return np.tri(n, dtype=bool)
 
 
-def copied_weight(weights, tokens):
-    return (weights * (followed(tokens) & causal(tokens.shape[-1]))).sum(-1)
+def copied_weight(weights, tokens, shift=1):
+    return (weights * (followed(tokens, shift) & causal(tokens.shape[-1]))).sum(-1)
 
 
 def weights_and_tokens(rng):
-    for b, n, kinds, ordered in (
-        (2, 6, 3, True),
-        (1, 9, 4, True),
-        (3, 7, 2, False),
-        (1, 5, 1, False),
-    ):
+    sizes = (2, 6, 3, True), (1, 9, 4, True), (3, 7, 2, False), (1, 5, 1, False)
+    for b, n, kinds, ordered in sizes:
         keep = causal(n) if ordered else np.ones((n, n), bool)
         yield masked_softmax(2 * rng.normal(size=(b, n, n)), keep), rng.integers(0, kinds, (b, n))
 
@@ -174,11 +166,11 @@ class CopyingMistakes:
     def the_copies_themselves(weights, tokens):
         """You sum the weights on earlier copies of the token. The task asks for the places one
         further, which followed them."""
-        return (weights * (followed(tokens, 0) & causal(tokens.shape[-1]))).sum(-1)
+        return copied_weight(weights, tokens, 0)
 
     def what_came_before(weights, tokens):
         """You sum the weights on the places before a copy. The task asks for those after it."""
-        return (weights * (followed(tokens, -1) & causal(tokens.shape[-1]))).sum(-1)
+        return copied_weight(weights, tokens, -1)
 
     def the_future_counts(weights, tokens):
         """You count places after the query, too: only those with j <= i count."""
@@ -187,10 +179,7 @@ class CopyingMistakes:
     def the_query_itself_is_left_out(weights, tokens):
         """You leave out place i itself. It counts if the token before it is the same, as in
         "aa"."""
-        return (
-            weights
-            * (followed(tokens) & causal(tokens.shape[-1]) & ~np.eye(tokens.shape[-1], dtype=bool))
-        ).sum(-1)
+        return copied_weight(weights * ~np.eye(tokens.shape[-1], dtype=bool), tokens)
 
     def place_0_follows_the_end(weights, tokens):
         """For you, place 0 follows the last token of the text. It follows nothing."""
@@ -224,9 +213,13 @@ def both_parts(queries, latents, U, turned_queries, turned_keys):
     return content_scores(queries, latents, U) + rotated_scores(turned_queries, turned_keys)
 
 
+def root(*arrays):
+    return np.sqrt(sum(x.shape[-1] for x in arrays))
+
+
 def latent_scores(queries, latents, U, turned_queries, turned_keys):
-    scale = np.sqrt(queries.shape[-1] + turned_queries.shape[-1])
-    return both_parts(queries, latents, U, turned_queries, turned_keys) / scale
+    scores = both_parts(queries, latents, U, turned_queries, turned_keys)
+    return scores / root(queries, turned_queries)
 
 
 def parts_and_matrices(rng):
@@ -257,20 +250,18 @@ class AbsorbingMistakes:
     def root_of_the_latent_dimension(queries, latents, U, turned_queries, turned_keys):
         """You divide by the root of the features that meet in the products, r and the rotated ones.
         The products equal those of whole queries and keys, which have d and the rotated ones."""
-        scale = np.sqrt(latents.shape[-1] + turned_queries.shape[-1])
-        return both_parts(queries, latents, U, turned_queries, turned_keys) / scale
+        scores = both_parts(queries, latents, U, turned_queries, turned_keys)
+        return scores / root(latents, turned_queries)
 
     def root_of_the_content_alone(queries, latents, U, turned_queries, turned_keys):
         """You divide by the root of d. A whole query has the features that are rotated, too."""
-        scale = np.sqrt(queries.shape[-1])
-        return both_parts(queries, latents, U, turned_queries, turned_keys) / scale
+        return both_parts(queries, latents, U, turned_queries, turned_keys) / root(queries)
 
     def each_part_with_a_scale_of_its_own(queries, latents, U, turned_queries, turned_keys):
         """You divide each product by the root of its own dimension. Both are parts of one product
         of whole queries and keys, so they have one scale."""
-        content = content_scores(queries, latents, U) / np.sqrt(queries.shape[-1])
-        rotated = rotated_scores(turned_queries, turned_keys)
-        return content + rotated / np.sqrt(turned_queries.shape[-1])
+        content = content_scores(queries, latents, U) / root(queries)
+        return content + rotated_scores(turned_queries, turned_keys) / root(turned_queries)
 
     def without_a_scale(queries, latents, U, turned_queries, turned_keys):
         """The scale is missing: divide by the root of the dimension of the whole query."""
@@ -278,14 +269,11 @@ class AbsorbingMistakes:
 
     def rotated_parts_forgotten(queries, latents, U, turned_queries, turned_keys):
         """You score the content alone. Add the product of the rotated parts."""
-        scale = np.sqrt(queries.shape[-1] + turned_queries.shape[-1])
-        return content_scores(queries, latents, U) / scale
+        return content_scores(queries, latents, U) / root(queries, turned_queries)
 
     def content_forgotten(queries, latents, U, turned_queries, turned_keys):
         """You score the rotated parts alone. Add the product of the content parts."""
-        scale = np.sqrt(queries.shape[-1] + turned_queries.shape[-1])
-        scores = rotated_scores(turned_queries, turned_keys) / scale
-        return scores
+        return rotated_scores(turned_queries, turned_keys) / root(queries, turned_queries)
 
     def one_matrix_for_all_heads(queries, latents, U, turned_queries, turned_keys):
         """Your heads all absorb the matrix of head 0. Each has one of its own."""

@@ -43,6 +43,18 @@ def split_into_heads(x: np.ndarray, heads: int) -> np.ndarray:
     return x.reshape(b, n, heads, d // heads).swapaxes(1, 2)
 
 
+def torn_into_heads(x: np.ndarray, heads: int) -> np.ndarray:
+    """Return (b, n, d) as (b, heads, n, d/heads) by a reshape alone, which mixes tokens."""
+    b, n, d = x.shape
+    return x.reshape(b, heads, n, d // heads)
+
+
+def dealt_to_heads(x: np.ndarray, heads: int) -> np.ndarray:
+    """Return (b, n, d) as (b, heads, n, d/heads), every heads-th feature in one head."""
+    b, n, d = x.shape
+    return x.reshape(b, n, d // heads, heads).transpose(0, 3, 1, 2)
+
+
 def joined_heads(x: np.ndarray) -> np.ndarray:
     """Return (b, heads, n, d/heads) as (b, n, d), the first head first."""
     b, heads, n, d = x.shape
