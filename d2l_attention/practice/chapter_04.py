@@ -66,10 +66,6 @@ class WindowMistakes:
 # ---- 4.2
 
 
-def masked_weights(scores, keep):
-    return masked_softmax(scores, keep)
-
-
 def scores_and_masks(rng):
     for b, n, m, size in ((1, 3, 4, 2), (2, 5, 3, 2), (4, 2, 7, 6), (1, 4, 5, 20)):
         keep = rng.random((b, n, m)) < 0.6
@@ -87,7 +83,7 @@ def scores_at_the_limits(rng):
     yield np.array([[[3.0], [-1.0]]]), np.array([[[True], [False]]])  # a single key
 
 
-weights_under_a_mask = Exercise("4.2", masked_weights, scores_at_the_limits)
+weights_under_a_mask = Exercise("4.2", masked_softmax, scores_at_the_limits)
 
 
 def rows_left(answer, target, keep):
@@ -149,7 +145,7 @@ class WeightsUnderAMaskMistakes:
         return softmax(np.where(keep, scores, 0))
 
     def mask_inverted(scores, keep):
-        return masked_weights(scores, ~keep)
+        return masked_softmax(scores, ~keep)
 
 
 # ---- 4.3

@@ -3,13 +3,7 @@
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise, when
-from d2l_attention.practice.numerics import (
-    dealt_to_heads,
-    softmax,
-    split_into_heads,
-    torn_into_heads,
-    transposed,
-)
+from d2l_attention.practice.numerics import dealt_heads, products, softmax, split_heads, torn_heads
 from d2l_attention.practice.recurring import rows_sum_to_1
 
 # ---- 5.1
@@ -79,7 +73,7 @@ class StepMistakes:
     def every_query_with_every_example(query, keys):
         """Your result has the batch twice: the matrix of all queries was multiplied with each
         example. Give each query an axis of its own, (b, 1, d)."""
-        return query[None] @ transposed(keys)
+        return products(query[None], keys)
 
     def an_axis_of_size_1_too_many(query, keys):
         """The values are right, and the axis of the one query is still there: drop it at the end,
@@ -121,12 +115,8 @@ class StepMistakes:
 # ---- 5.3
 
 
-def scores(queries, keys):
-    return queries @ transposed(keys)
-
-
 def head_scores(queries, keys, heads):
-    return scores(split_into_heads(queries, heads), split_into_heads(keys, heads))
+    return products(split_heads(queries, heads), split_heads(keys, heads))
 
 
 def with_heads(rng):
@@ -144,19 +134,19 @@ class ByHeadMistakes:
     def one_reshape_in_place_of_split_and_transpose(queries, keys, heads):
         """The shape is right, and your heads hold parts of other queries: split the last axis
         first, (b, n, H, d/H), then transpose."""
-        return scores(torn_into_heads(queries, heads), torn_into_heads(keys, heads))
+        return products(torn_heads(queries, heads), torn_heads(keys, heads))
 
     def keys_reshaped_and_not_transposed(queries, keys, heads):
         """The keys have the right shape for the product, and their elements are out of order: swap
         the last two axes with a transpose. A reshape only cuts the elements anew."""
         b, m, d = keys.shape
-        turned = split_into_heads(keys, heads).reshape(b, heads, d // heads, m)
-        return split_into_heads(queries, heads) @ turned
+        turned = split_heads(keys, heads).reshape(b, heads, d // heads, m)
+        return split_heads(queries, heads) @ turned
 
     def features_dealt_out_like_cards(queries, keys, heads):
         """Head 0 should get the first d/H features, and yours gets every H-th one: the last axis
         splits into (H, d/H), in this order."""
-        return scores(dealt_to_heads(queries, heads), dealt_to_heads(keys, heads))
+        return products(dealt_heads(queries, heads), dealt_heads(keys, heads))
 
     def heads_before_the_batch(queries, keys, heads):
         """Your result is (H, b, n, m): the heads come after the batch."""
@@ -168,12 +158,12 @@ class ByHeadMistakes:
     def all_features_in_every_head(queries, keys, heads):
         """Every head has the same scores, those of all d features: each head should see d/H of
         them."""
-        return np.repeat(scores(queries, keys)[:, None], heads, 1)
+        return np.repeat(products(queries, keys)[:, None], heads, 1)
 
     def summed_over_the_heads(queries, keys, heads):
         """Your result has no axis of heads: these are the scores of one head with all d
         features."""
-        return scores(queries, keys)
+        return products(queries, keys)
 
     def scaled(queries, keys, heads):
         """You divide by the square root of a head's dimension; that comes in chapter 6. The task

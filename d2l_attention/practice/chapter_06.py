@@ -4,12 +4,12 @@ import numpy as np
 
 from d2l_attention.practice.exercises import Exercise, when
 from d2l_attention.practice.numerics import (
-    dealt_to_heads,
+    dealt_heads,
     joined_heads,
+    products,
     softmax,
-    split_into_heads,
-    torn_into_heads,
-    transposed,
+    split_heads,
+    torn_heads,
 )
 from d2l_attention.practice.recurring import some_nan
 
@@ -66,10 +66,10 @@ class EqualKeysMistakes:
 # ---- 6.2
 
 
-def by_heads(queries, keys, values, heads, split=split_into_heads, divisor=None, axis=-1):
+def by_heads(queries, keys, values, heads, split=split_heads, divisor=None, axis=-1):
     """Return the output of every head, before they are joined: (b, heads, n, v/heads)."""
     q, k, v = (split(x, heads) for x in (queries, keys, values))
-    scores = q @ transposed(k) / np.sqrt(divisor or q.shape[-1])
+    scores = products(q, k) / np.sqrt(divisor or q.shape[-1])
     return softmax(scores, axis) @ v
 
 
@@ -138,17 +138,17 @@ class HeadsThereAndBackMistakes:
         return by_heads(queries, keys, values, heads).mean(1)
 
     def reshape_in_place_of_transpose(queries, keys, values, heads):
-        return as_rows(by_heads(queries, keys, values, heads, torn_into_heads))
+        return as_rows(by_heads(queries, keys, values, heads, torn_heads))
 
     def reshape_in_place_of_transpose_in_the_split(queries, keys, values, heads):
         """You join correctly, but your split puts features of several tokens into one row. Split
         the last axis first, to (b, n, heads, d/heads), then swap the two axes in the middle."""
-        return joined_heads(by_heads(queries, keys, values, heads, torn_into_heads))
+        return joined_heads(by_heads(queries, keys, values, heads, torn_heads))
 
     def features_dealt_out_in_turn(queries, keys, values, heads):
         """Your heads take features in turn, like players who are dealt cards. A head takes
         neighbors: the last axis splits into (heads, d/heads), in this order."""
-        return joined_heads(by_heads(queries, keys, values, heads, dealt_to_heads))
+        return joined_heads(by_heads(queries, keys, values, heads, dealt_heads))
 
     def softmax_over_the_queries(queries, keys, values, heads):
         return joined_heads(by_heads(queries, keys, values, heads, axis=-2))
@@ -160,8 +160,8 @@ class HeadsThereAndBackMistakes:
 
     @when(some_nan)
     def maximum_not_subtracted(queries, keys, values, heads):
-        q, k, v = (split_into_heads(x, heads) for x in (queries, keys, values))
-        similarity = np.exp(q @ transposed(k) / np.sqrt(q.shape[-1]))
+        q, k, v = (split_heads(x, heads) for x in (queries, keys, values))
+        similarity = np.exp(products(q, k) / np.sqrt(q.shape[-1]))
         return joined_heads(similarity / similarity.sum(-1, keepdims=True) @ v)
 
     def one_head_only(queries, keys, values, heads):

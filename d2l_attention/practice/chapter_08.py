@@ -3,12 +3,8 @@
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise, one_of, when
-from d2l_attention.practice.numerics import softmax, transposed
+from d2l_attention.practice.numerics import products, softmax, transposed
 from d2l_attention.practice.recurring import some_nan
-
-
-def products(a, b):
-    return a @ transposed(b)
 
 
 def squares(x, axis=-1):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise
-from d2l_attention.practice.numerics import softmax, transposed
+from d2l_attention.practice.numerics import products, softmax
 
 # ---- 11.1
 
@@ -50,10 +50,6 @@ def with_vectors(queries, keys, table, distances):
     c = len(table) // 2
     added = table[np.clip(distances, -c, c) + c]  # (n, n, d)
     return products(queries, keys) + np.einsum("bid,ijd->bij", queries, added)
-
-
-def products(queries, keys):
-    return queries @ transposed(keys)
 
 
 def scaled(scores, queries):

@@ -156,10 +156,6 @@ def sparse_rows(rng):
 backward = Exercise("12.3", sparsemax_backward, sparse_rows)
 
 
-def support(weights):
-    return weights > 0
-
-
 @backward.expects
 class BackwardMistakes:
     def as_for_a_softmax(weights, g):
@@ -169,37 +165,37 @@ class BackwardMistakes:
 
     def mean_over_all_keys(weights, g):
         """You divide by the number of all keys. The mean runs over the support only."""
-        u = support(weights)
+        u = weights > 0
         return (g - (g * u).sum(-1, keepdims=True) / g.shape[-1]) * u
 
     def mean_of_everything(weights, g):
         """Your mean counts keys outside the support, too. Sum and count on the support only."""
-        return (g - g.mean(-1, keepdims=True)) * support(weights)
+        return (g - g.mean(-1, keepdims=True)) * (weights > 0)
 
     def mean_not_subtracted(weights, g):
         """The mean is missing: raising one score raises the threshold, which lowers all weights of
         the support."""
-        return g * support(weights)
+        return g * (weights > 0)
 
     def gradient_outside_the_support(weights, g):
         """Keys outside the support get a gradient. Their weight is 0 whatever a small change of
         their score is: multiply by the mask of the support at the end."""
-        u = support(weights)
+        u = weights > 0
         return g - normalized(u * 1.0) * g @ np.ones((g.shape[-1], 1))
 
     def mean_weighted_by_the_weights(weights, g):
         """Your mean is weighted by the weights. In the support all keys count alike."""
-        return (g - (weights * g).sum(-1, keepdims=True)) * support(weights)
+        return (g - (weights * g).sum(-1, keepdims=True)) * (weights > 0)
 
     def sum_in_place_of_the_mean(weights, g):
         """You subtract the sum over the support. Divide it by the number of its keys."""
-        u = support(weights)
+        u = weights > 0
         return (g - (g * u).sum(-1, keepdims=True)) * u
 
     def the_support_of_another_query(weights, g):
         """Your mean runs down the queries. Each query has a support of its own: average over the
         keys, the last axis."""
-        u = support(weights)
+        u = weights > 0
         return (g - (g * u).sum(-2, keepdims=True) / np.maximum(u.sum(-2, keepdims=True), 1)) * u
 
     @symptom

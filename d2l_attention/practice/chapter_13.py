@@ -3,7 +3,7 @@
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise
-from d2l_attention.practice.numerics import joined_heads, masked_softmax, softmax, transposed
+from d2l_attention.practice.numerics import joined_heads, masked_softmax, products, softmax
 
 # ---- 13.1
 
@@ -147,8 +147,12 @@ def causal(n):
     return np.tri(n, dtype=bool)
 
 
-def copied_weight(weights, tokens, shift=1):
+def weight_after(shift, weights, tokens):
     return (weights * (followed(tokens, shift) & causal(tokens.shape[-1]))).sum(-1)
+
+
+def copied_weight(weights, tokens):
+    return weight_after(1, weights, tokens)
 
 
 def weights_and_tokens(rng):
@@ -166,11 +170,11 @@ class CopyingMistakes:
     def the_copies_themselves(weights, tokens):
         """You sum the weights on earlier copies of the token. The task asks for the places one
         further, which followed them."""
-        return copied_weight(weights, tokens, 0)
+        return weight_after(0, weights, tokens)
 
     def what_came_before(weights, tokens):
         """You sum the weights on the places before a copy. The task asks for those after it."""
-        return copied_weight(weights, tokens, -1)
+        return weight_after(-1, weights, tokens)
 
     def the_future_counts(weights, tokens):
         """You count places after the query, too: only those with j <= i count."""
@@ -202,11 +206,11 @@ class CopyingMistakes:
 
 
 def content_scores(queries, latents, U):
-    return queries @ U @ transposed(latents[:, None])
+    return products(queries @ U, latents[:, None])
 
 
 def rotated_scores(turned_queries, turned_keys):
-    return turned_queries @ transposed(turned_keys[:, None])
+    return products(turned_queries, turned_keys[:, None])
 
 
 def both_parts(queries, latents, U, turned_queries, turned_keys):
