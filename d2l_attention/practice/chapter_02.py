@@ -191,9 +191,13 @@ def similarities(r):
     return np.maximum(0, 1 - r**2)
 
 
-def adaptive_weights(queries, keys, neighbors):
+def ratios(queries, keys, neighbors):
     r = distances(queries, keys)
-    return normalized(similarities(r / nearest(r, neighbors)))
+    return r / nearest(r, neighbors)
+
+
+def adaptive_weights(queries, keys, neighbors):
+    return normalized(similarities(ratios(queries, keys, neighbors)))
 
 
 def points_and_counts(rng):
@@ -220,8 +224,7 @@ class AdaptiveMistakes:
     def negative_weights(queries, keys, neighbors):
         """Some weights are negative: beyond the bandwidth the kernel is 0, and yours keeps
         falling."""
-        r = distances(queries, keys)
-        return divided_by_its_sum(1 - (r / nearest(r, neighbors)) ** 2)
+        return divided_by_its_sum(1 - ratios(queries, keys, neighbors) ** 2)
 
     def one_bandwidth_per_key(queries, keys, neighbors):
         """You look for the N-th nearest query of each key. The bandwidth belongs to the query: sort
@@ -242,19 +245,16 @@ class AdaptiveMistakes:
     def triangular_kernel(queries, keys, neighbors):
         """Your kernel falls on a straight line, which is the triangular one. Epanechnikov's has the
         square of r / s."""
-        r = distances(queries, keys)
-        return normalized(np.maximum(0, 1 - r / nearest(r, neighbors)))
+        return normalized(np.maximum(0, 1 - ratios(queries, keys, neighbors)))
 
     def gaussian_kernel(queries, keys, neighbors):
         """Every key has weight: this is the Gaussian kernel, which never reaches 0. The task asks
         for Epanechnikov's."""
-        r = distances(queries, keys)
-        return softmax(-0.5 * (r / nearest(r, neighbors)) ** 2)
+        return softmax(-0.5 * ratios(queries, keys, neighbors) ** 2)
 
     def equal_weights(queries, keys, neighbors):
         """All N nearest keys get the same weight, which is the boxcar."""
-        r = distances(queries, keys)
-        return normalized(1.0 * (r <= nearest(r, neighbors)))
+        return normalized(1.0 * (ratios(queries, keys, neighbors) <= 1))
 
     @when(
         lambda answer, target, queries, keys, neighbors: (
@@ -264,5 +264,4 @@ class AdaptiveMistakes:
         )
     )
     def not_divided_by_the_sum(queries, keys, neighbors):
-        r = distances(queries, keys)
-        return similarities(r / nearest(r, neighbors))
+        return similarities(ratios(queries, keys, neighbors))

@@ -41,24 +41,31 @@ class SteepEnoughMistakes:
 # ---- 11.2
 
 
-def distances_of(n):
-    return np.arange(n)[:, None] - np.arange(n)
+def distances_of(queries):
+    places = np.arange(queries.shape[1])
+    return places[:, None] - places
 
 
-def with_vectors(queries, keys, table, distances):
-    """Return q_i . (k_j + the row of the table for a distance), unscaled."""
+def rows_of(table, distances):
     c = len(table) // 2
-    added = table[np.clip(distances, -c, c) + c]  # (n, n, d)
-    return products(queries, keys) + np.einsum("bid,ijd->bij", queries, added)
+    return table[np.clip(distances, -c, c) + c]  # (n, n, d)
+
+
+def positional(queries, table, distances):
+    """Return the dot products of queries with the vectors of the distances, unscaled."""
+    return np.einsum("bid,ijd->bij", queries, rows_of(table, distances))
 
 
 def scaled(scores, queries):
     return scores / np.sqrt(queries.shape[-1])
 
 
+def unscaled(queries, keys, table):
+    return products(queries, keys) + positional(queries, table, distances_of(queries))
+
+
 def relative_scores(queries, keys, table):
-    distances = distances_of(queries.shape[1])
-    return scaled(with_vectors(queries, keys, table, distances), queries)
+    return scaled(unscaled(queries, keys, table), queries)
 
 
 def vectors_and_a_table(rng):
@@ -85,47 +92,39 @@ by_distance = Exercise(
 class ByDistanceMistakes:
     def distances_of_the_wrong_sign(queries, keys, table):
         """You take j - i. The distance is i - j: positive for keys before the query."""
-        distances = -distances_of(queries.shape[1])
-        return scaled(with_vectors(queries, keys, table, distances), queries)
+        return relative_scores(queries, keys, table[::-1])
 
     def distances_without_sign(queries, keys, table):
         """You take |i - j|. A key before the query and one after it have different vectors."""
-        distances = abs(distances_of(queries.shape[1]))
-        return scaled(with_vectors(queries, keys, table, distances), queries)
+        added = positional(queries, table, abs(distances_of(queries)))
+        return scaled(products(queries, keys) + added, queries)
 
     def the_table_begins_at_distance_0(queries, keys, table):
         """You look up row r of the table. Row c + r belongs to distance r, as row 0 is distance
         -c."""
-        distances = distances_of(queries.shape[1])
-        c = len(table) // 2
-        added = table[np.clip(distances, -c, c)]
-        scores = products(queries, keys) + np.einsum("bid,ijd->bij", queries, added)
-        return scaled(scores, queries)
+        return relative_scores(queries, keys, np.roll(table, len(table) // 2, 0))
 
     def far_keys_without_a_vector(queries, keys, table):
         """Beyond the distance c you add nothing. Farther keys share the vector of distance c, or
         -c."""
-        n, c = queries.shape[1], len(table) // 2
-        far = abs(distances_of(n)) > c
-        scores = with_vectors(queries, keys, table, distances_of(n))
-        return scaled(np.where(far, products(queries, keys), scores), queries)
+        near = abs(distances_of(queries)) <= len(table) // 2
+        added = near * positional(queries, table, distances_of(queries))
+        return scaled(products(queries, keys) + added, queries)
 
     def only_the_content_is_scaled(queries, keys, table):
         """You divide the dot products of queries and keys only. The root divides the products with
         the vectors of the distances, too."""
-        scores = with_vectors(queries, keys, table, distances_of(queries.shape[1]))
-        content = products(queries, keys)
-        return scaled(content, queries) + scores - content
+        added = positional(queries, table, distances_of(queries))
+        return scaled(products(queries, keys), queries) + added
 
     def only_the_positions_are_scaled(queries, keys, table):
         """You divide the products with the vectors of the distances only. The root divides the dot
         products of queries and keys, too."""
-        scores = with_vectors(queries, keys, table, distances_of(queries.shape[1]))
-        content = products(queries, keys)
-        return content + scaled(scores - content, queries)
+        added = positional(queries, table, distances_of(queries))
+        return products(queries, keys) + scaled(added, queries)
 
     def no_scale(queries, keys, table):
-        return with_vectors(queries, keys, table, distances_of(queries.shape[1]))
+        return unscaled(queries, keys, table)
 
     def no_distances(queries, keys, table):
         """These are scaled dot products of queries and keys. The vectors of the distances are
@@ -135,16 +134,14 @@ class ByDistanceMistakes:
     def no_content(queries, keys, table):
         """The dot products of queries and keys are missing: these are the products with the vectors
         of the distances only."""
-        scores = with_vectors(queries, keys, table, distances_of(queries.shape[1]))
-        return scaled(scores - products(queries, keys), queries)
+        return scaled(positional(queries, table, distances_of(queries)), queries)
 
     def vectors_added_to_the_queries(queries, keys, table):
         """You multiply the vectors of the distances by the keys. They are added to the keys, so the
         queries multiply them."""
-        c = len(table) // 2
-        added = table[np.clip(distances_of(queries.shape[1]), -c, c) + c]
-        scores = products(queries, keys) + np.einsum("bjd,ijd->bij", keys, added)
-        return scaled(scores, queries)
+        rows = rows_of(table, distances_of(queries))
+        added = np.einsum("bjd,ijd->bij", keys, rows)
+        return scaled(products(queries, keys) + added, queries)
 
     def weights_in_place_of_scores(queries, keys, table):
         return softmax(relative_scores(queries, keys, table))
