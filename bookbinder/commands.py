@@ -43,13 +43,8 @@ def parser() -> argparse.ArgumentParser:
     )
     drift = add("drift", show_drift, "list what no longer fits in a framework's overlays", False)
     drift("framework")
-    drift(
-        "--stamp",
-        nargs="*",
-        metavar="ID",
-        help="first renew the ids of entries that still say the right thing: these, or all whose "
-        "place is sure",
-    )
+    about = "first renew the ids of entries whose cell has changed, where it is sure which it is"
+    drift("--stamp", action="store_true", help=about)
     add("copies", bring_book, "bring notebooks to a folder to work in")("folder", type=Path)
     fresh = add("fresh", bring_chapter, "bring back one chapter as the book has it")
     fresh("folder", type=Path)
@@ -120,9 +115,8 @@ def show_drift(book: Book, options: argparse.Namespace) -> None:
     """Print all that a change of the chapters left behind in the overlays of a framework."""
     framework = options.framework
     edition = book.edition(framework)
-    if options.stamp is not None:
-        for line in stamp(book, edition, options.stamp):
-            print(line)
+    for line in stamp(book, edition) if options.stamp else ():
+        print(line)
     mistakes = drift(book, edition)
     print("\n".join(mistakes) if mistakes else f"all overlays of {framework} fit")
     if mistakes:

@@ -5,7 +5,6 @@ from pathlib import Path
 from bookbinder.changes import Change
 from bookbinder.chapters import read_chapter
 from bookbinder.config import Book, Edition
-from bookbinder.errors import BookError
 from bookbinder.files import write_whole
 from bookbinder.overlay import Target, read_target, with_overlay
 
@@ -29,26 +28,20 @@ def base(book: Book, name: str):
     return read_chapter(path, book.named(path))
 
 
-def stamp(book: Book, edition: Edition, named: list[str]) -> list[str]:
-    """Renew the ids of entries whose cell has changed and whose port needs no change.
+def stamp(book: Book, edition: Edition) -> list[str]:
+    """Renew the ids of entries whose cell has changed, where it is sure which cell that is now.
 
-    `named` are their old ids; none, and all are renewed that have a sure place. The new id is that
-    of the cell which `drift` calls nearest. Returns a line for each; no file changes before all
-    are found, and each is written whole.
+    Returns a line for each; no file changes before all are found, and each is written whole.
     """
     texts: dict[Path, str] = {}
     told: list[str] = []
-    renewed: set[str] = set()
     for name, overlay in overlays(book, edition):
         target = read_target(base(book, name), overlay, book.named(overlay))
         for change, near, sure in target.nearest():
-            if near is not None and (change.old in named if named else sure):
+            if sure:
                 text = texts.get(overlay) or overlay.read_text(encoding="utf-8")
                 texts[overlay] = with_id(text, change, target.id_of(near))
                 told.append(renewal(target, change, near))
-                renewed.add(change.old)
-    if missing := [old for old in named if old not in renewed]:
-        raise BookError(f"{edition.framework}: no entry has lost the cell {missing[0]!r}")
     for path, text in texts.items():
         write_whole(path, text)
     return told

@@ -152,6 +152,11 @@ The secret is {"symmetry " * 200}.
 """
 
 
+def code_cell(source: str, options: str = "") -> str:
+    """Return a code cell as chapters and overlays have it."""
+    return f"\n```python {options}".rstrip() + f"\n{source}\n```\n"
+
+
 def gpu_is_missing() -> bool:
     return os.environ["D2L_DEVICE"].startswith("cuda") and not FRAMEWORK.has_gpu()
 

@@ -3,58 +3,20 @@
 from pathlib import Path
 
 import pytest
-from conftest import TINY, write_files
+from conftest import TINY, code_cell, write_files
 
 from bookbinder.__main__ import main
 from bookbinder.chapters import read_chapter
 
-CHAPTER = """
-    # 0. First
-
-    Some words.
-
-    ```python
-    x = torch.ones(1)
-    ```
-
-    ```python
-    shared = 1
-    ```
-
-    ```python
-    x = torch.ones(2)
-    ```
-
-    ## Next
-
-    ```python
-    x = torch.ones(3)
-    ```
-
-    ```python
-    shared = 2
-    ```
-"""
-OVERLAY = """
-    # 0. First
-
-    <!-- was: Some words. -->
-    Other words.
-
-    ```python was="one"
-    x = jnp.ones(1)
-    ```
-
-    ```python was="two"
-    x = jnp.ones(2)
-    ```
-
-    ## Next
-
-    ```python was="three"
-    x = jnp.ones(3)
-    ```
-"""
+CHAPTER = (
+    "# 0. First\n\nSome words.\n"
+    + code_cell("x = torch.ones(1)")
+    + code_cell("shared = 1")
+    + code_cell("x = torch.ones(2)")
+    + "\n## Next\n"
+    + code_cell("x = torch.ones(3)")
+    + code_cell("shared = 2")
+)
 FILE = Path("book/jax/00_first.md")
 
 
@@ -64,10 +26,11 @@ def two(tiny):
     toml = TINY["book.toml"].replace(', "01_second"', "") + "[frameworks.jax]\n"
     (tiny / "book/01_second.md").unlink()
     write_files(tiny, {"book.toml": toml, "book/00_first.md": CHAPTER})
-    text = OVERLAY
-    for name, new in zip(("one", "two", "three"), ids("torch"), strict=True):
-        text = text.replace(f'"{name}"', f'"{new}"')
-    write_files(tiny, {str(FILE): text})
+    ports = [
+        code_cell(f"x = jnp.ones({n})", f'was="{old}"') for n, old in enumerate(ids("torch"), 1)
+    ]
+    text = "# 0. First\n\n<!-- was: Some words. -->\nOther words.\n" + "".join(ports[:2])
+    write_files(tiny, {str(FILE): f"{text}\n## Next\n{ports[2]}"})
     return tiny
 
 
@@ -122,26 +85,18 @@ def test_entries_with_a_sure_place_are_renewed_and_no_other_byte_changes(capsys)
     assert FILE.read_text() == before.replace(old[0], new[0]).replace(old[1], new[1])
 
 
-@pytest.mark.usefixtures("two")
-def test_an_unsure_place_is_renewed_only_by_name(capsys):
-    """One cell became two: which of them is the old one is for a person to say."""
-    before, old = FILE.read_text(), ids("torch")[2]
-    change("x = torch.ones(3)", "x = torch.ones(4)\n```\n\n```python\ny = torch.zeros(3)")
-    assert main(["drift", "jax", "--stamp"]) == 1
-    assert FILE.read_text() == before
-    assert main(["drift", "jax", "--stamp", old, "none"]) == 1
-    assert "no entry has lost the cell 'none'" in capsys.readouterr().err
-    assert FILE.read_text() == before
-    assert main(["drift", "jax", "--stamp", old]) == 1
-    assert FILE.read_text() == before.replace(old, ids("torch")[2])
-    assert "says 'torch'" in capsys.readouterr().out  # the other one has no port yet
+UNSURE = {  # what became of one cell, or two -> why no id is renewed
+    "x = torch.ones(3)": "x = torch.ones(4)\n```\n\n```python\ny = torch.zeros(3)",  # which one?
+    "x = torch.ones(2)\n```\n\n## Next\n": "pass\n```\n\n## Next\n"
+    "\n```python\ny = torch.ones(5)\n```\n",  # the new one is of another section
+}
 
 
 @pytest.mark.usefixtures("two")
-def test_a_new_cell_of_another_section_is_not_the_one_that_is_gone():
+@pytest.mark.parametrize("old", UNSURE)
+def test_an_unsure_place_is_for_a_person_to_find(old):
     before = FILE.read_text()
-    change("x = torch.ones(2)\n```\n\n## Next", "pass\n```\n\n## Next")
-    change("## Next\n", "## Next\n\n```python\ny = torch.ones(5)\n```\n")
+    change(old, UNSURE[old])
     assert main(["drift", "jax", "--stamp"]) == 1
     assert FILE.read_text() == before
 

@@ -78,20 +78,6 @@ def test_sentences_speak_the_terms_of_their_framework(edition):
     assert not found, "\n".join(["", *found])
 
 
-@pytest.mark.parametrize(
-    ("framework", "sentence", "wrong"),
-    [
-        ("jax", "The tensor, changed in place by a module, goes backward.", 4),
-        ("jax", "PyTorch's tensor has three axes; put 1 in place of 2.", 0),
-        ("jax", "The backward pass is longer than the module `d2l_attention.jax`.", 0),
-        ("pytorch", "XLA fuses both in a layer of Flax, summed over the pytree.", 3),
-        ("pytorch", "A module holds parameters.", 0),
-    ],
-)
-def test_terms_of_another_framework_are_found(framework, sentence, wrong):
-    assert len(foreign_terms(framework, sentence)) == wrong
-
-
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_homemade_words_stay_out(path):
     text = path.read_text(encoding="utf-8")

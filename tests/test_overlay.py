@@ -4,54 +4,27 @@ import re
 import textwrap
 
 import pytest
+from conftest import code_cell
 
 from bookbinder.chapters import read_chapter
 from bookbinder.errors import BookError
 from bookbinder.overlay import lay_over, with_overlay
 
-BASE = """
-    # 0. Title
-
-    The first line.
-    PyTorch has a word for it.
-    The last line.
-
-    ```python
-    import numpy as np
-    ```
-
-    ```python tags=["solution"]
-    x = torch.zeros(3)
-    ```
-
-    ## Look before you clear
-
-    In place.
-
-    ```python
-    x.zero_()
-    ```
-
-    ### A part of it
-
-    More.
-
-    ## Next
-
-    ```python
-    same = 1
-    ```
-
-    ```python
-    same = 1
-    ```
-"""
+BASE = (
+    "# 0. Title\n\nThe first line.\nPyTorch has a word for it.\nThe last line.\n"
+    + code_cell("import numpy as np")
+    + code_cell("x = torch.zeros(3)", 'tags=["solution"]')
+    + "\n## Look before you clear\n\nIn place.\n"
+    + code_cell("x.zero_()")
+    + "\n### A part of it\n\nMore.\n\n## Next\n"
+    + code_cell("same = 1") * 2
+)
 
 
 @pytest.fixture
 def base(tmp_path):
     path = tmp_path / "00_x.md"
-    path.write_text(textwrap.dedent(BASE).lstrip("\n"))
+    path.write_text(BASE)
     return read_chapter(path, "book/00_x.md")
 
 
@@ -77,17 +50,11 @@ def lay(base, tmp_path):
     return laid_over
 
 
-WHOLE = textwrap.dedent("""
-    <!-- was: PyTorch has a word for it. -->
-    JAX has two.
-    This is the other.
-
-    ```python was="{zeros}"
-    x = jnp.zeros(3)
-    ```
-
-    <!-- drop section: Look before you clear -->
-""")
+WHOLE = (
+    "<!-- was: PyTorch has a word for it. -->\nJAX has two.\nThis is the other.\n"
+    + code_cell("x = jnp.zeros(3)", 'was="{zeros}"')
+    + "\n<!-- drop section: Look before you clear -->\n"
+)
 
 
 def sources(chapter):
@@ -96,64 +63,30 @@ def sources(chapter):
 
 def test_cells_lines_and_sections_are_replaced_and_the_rest_stays(lay):
     chapter = lay(WHOLE)
-    assert sources(chapter) == [
-        "# 0. Title\n\nThe first line.\nJAX has two.\nThis is the other.\nThe last line.",
-        "import numpy as np",
-        "x = jnp.zeros(3)",
-        "## Next",
-        "same = 1",
-        "same = 1",
-    ]
+    prose = "# 0. Title\n\nThe first line.\nJAX has two.\nThis is the other.\nThe last line."
+    code = ["import numpy as np", "x = jnp.zeros(3)"]
+    assert sources(chapter) == [prose, *code, "## Next", "same = 1", "same = 1"]
     assert chapter.notebook.cells[2].metadata.tags == ["solution"]
-
-
-def test_each_line_knows_in_which_file_it_was_written(lay):
-    chapter = lay(WHOLE)
-    assert chapter.where(0, 2) == "book/00_x.md:3"
-    assert chapter.where(0, 3) == "book/jax/00_x.md:2"
-    assert chapter.where(0, 5) == "book/00_x.md:5"
-    assert chapter.where(2) == "book/jax/00_x.md:6"
-    assert chapter.where(3) == "book/00_x.md:27"
+    places = [chapter.where(*spot) for spot in [(0, 2), (0, 3), (0, 5), (2,), (3,)]]
+    jax = "book/jax/00_x.md"
+    assert places == [BOOK + ":3", jax + ":2", BOOK + ":5", jax + ":6", BOOK + ":27"]
 
 
 def test_an_empty_cell_or_replacement_drops_what_it_names(lay):
-    chapter = lay("""
-        <!-- was: The first line.
-        PyTorch has a word for it. -->
-
-        ```python was="{zeros}"
-        ```
-
-        ```python was="{inplace}"
-        ```
-    """)
+    lines = "<!-- was: The first line.\nPyTorch has a word for it. -->\n"
+    chapter = lay(lines + DROPPED)
     assert sources(chapter)[0] == "# 0. Title\n\nThe last line."
     assert not [source for source in sources(chapter) if "zero" in source]
 
 
-def test_cells_and_prose_may_follow_a_replaced_cell(lay):
-    chapter = lay("""
-        ```python was="{zeros}"
-        key = 0
-        ```
-
-        Words about it.
-
-        ```python
-        key += 1
-        ```
-
-        ```python was="{inplace}"
-        ```
-    """)
-    assert sources(chapter)[2:5] == ["key = 0", "Words about it.", "key += 1"]
+def test_cells_and_prose_may_follow_a_replaced_cell_and_one_of_two_equal_ones_is_numbered(lay):
+    text = code_cell("key = 0", 'was="{zeros}"') + "\nWords about it.\n" + code_cell("key += 1")
+    text += '```python was="{inplace}"\n```\n' + code_cell("other = 1", 'was="{same}-1"')
+    assert sources(lay(text))[2:5] == ["key = 0", "Words about it.", "key += 1"]
+    assert sources(lay(text))[-2:] == ["other = 1", "same = 1"]
 
 
-def test_one_of_two_equal_cells_is_named_by_its_number(lay):
-    fine = WHOLE + '\n```python was="{same}-1"\nother = 1\n```\n'
-    assert sources(lay(fine))[-2:] == ["other = 1", "same = 1"]
-
-
+BOOK = "book/00_x.md"
 DROPPED = '```python was="{inplace}"\n```\n```python was="{zeros}"\n```\n'
 
 

@@ -12,7 +12,6 @@ from bookbinder.binding import notebook_path
 from bookbinder.chapters import Chapter, tags_of
 from bookbinder.files import read_notebook
 from bookbinder.publish import SOLUTION_IN_CODE, published
-from d2l_attention.practice import Curve, Plot, explore
 
 TAKEN_OUT = ("script", "style", "link", "input", "button", "form", "iframe")
 ATTRIBUTES = re.compile(r"style|class|id|hidden|role|on\w+|(data|aria)-.*")
@@ -89,14 +88,3 @@ def test_solutions_and_drawing_are_folded_and_only_a_solutions_first_cell_is_ann
     made = published(Chapter("00_c", "book/00_c.md", written, [1] * 5), written).cells
     assert [SOLUTION_IN_CODE in cell.source for cell in made] == [False, True, False, False, False]
     assert made[4].metadata.jupyter == {"source_hidden": True}  # its picture is shown
-
-
-def test_an_explorer_of_every_kind_is_whole():
-    made = explore(
-        lambda k: {"weights": [[0.25, 0.75]], "curve": [0.0, 1.0, k], "sum": 1.0 * k},
-        draw=[Plot(Curve([0, 1, 2], "curve"))],
-        caption="A kernel.",
-        question="How wide?",
-        k=[1, 2],
-    )
-    assert not problems(made.html)
