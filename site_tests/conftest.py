@@ -4,6 +4,7 @@
 that need a browser are skipped, and say so.
 """
 
+import contextlib
 import functools
 import os
 import re
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -28,11 +30,23 @@ WAYS = ("file", "server")
 PAGE = re.compile(r"\d\d_[a-z0-9_]+|\w+(?=\.html)")  # in the parameters of a test
 CHROMIUM = chromium_path()
 NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
-GATHER = (Path(__file__).parent / "gather.js").read_text(encoding="utf-8")
-
+GATHER, LOOK = (
+    (Path(__file__).parent / name).read_text(encoding="utf-8") for name in ("gather.js", "look.js")
+)
+OPEN_FOLDS = """() => {
+  const opened = (fold) => new Promise((done) => {
+    fold.addEventListener("toggle", done, {once: true});
+    fold.open = true;
+  });
+  return Promise.all([...document.querySelectorAll("details:not([open])")].map(opened));
+}"""
 
 BOOK = read_book(ROOT)
 FURTHER = tuple(f"{folder_of(e, BOOK.editions)}/" for e in BOOK.editions[1:])
+GRAVE = ("serious", "critical")
+# Thousands of parts that are alike on all pages and take half of the time: looked at on one.
+ALIKE = ["mjx-container", ".highlight"]
+WHOLE = "04_masked_softmax.html"
 OF_ALL_EDITIONS = ("test_pages", "test_budgets")  # others look at what all editions share
 
 
@@ -107,7 +121,11 @@ class Visit:
     requests: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
+    first_view: list[str] = field(default_factory=list)  # the requests before pictures are in view
     facts: dict = field(default_factory=dict)
+    closed: dict[int, dict] = field(default_factory=dict)  # width -> what LOOK tells, folds closed
+    opened: dict[int, dict] = field(default_factory=dict)  # and folds open
+    axe: list[tuple[str, dict]] = field(default_factory=list)  # theme, what violates a rule
 
 
 def open_page(context, url: str, visit: Visit | None = None, math: bool = True):
@@ -137,16 +155,55 @@ def comes_true(page, condition: Callable[[], bool], seconds: float = 5) -> bool:
     return holds
 
 
+def look(page, width: int) -> dict:
+    """Return how a page stands in a window of some width."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.wait_for_function("width => innerWidth === width", arg=width)
+    page.evaluate("() => dispatchEvent(new Event('resize'))")  # the browser's own may come later
+    return page.evaluate(LOOK)
+
+
+def violations(page, axe: str, where: str = "document") -> list[tuple[str, dict]]:
+    """Return what axe-core finds serious or critical on a page, in light and in dark."""
+    page.add_style_tag(content="* { transition: none !important }")  # colors change at once
+    page.evaluate(axe)
+    found, options = [], "resultTypes: ['violations'], preload: false"
+    for theme, rules in (("light", ""), ("dark", ", runOnly: ['color-contrast']")):
+        page.evaluate("(theme) => { document.documentElement.dataset.theme = theme }", theme)
+        result = page.evaluate(f"axe.run({where}, {{{options}{rules}}})")
+        found += [(theme, v) for v in result["violations"] if v["impact"] in GRAVE]
+    return found
+
+
 @pytest.fixture(scope="session")
-def visited(browser, addresses):
-    """Return a function that visits a page in one way, once for all tests."""
+def axe() -> str | None:
+    with contextlib.suppress(ImportError):
+        files = resources.files("axe_playwright_python")
+        return files.joinpath("axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def visited(browser, addresses, axe):
+    """Return a function that visits a page in one way, once for all tests.
+
+    From a file it is looked at on all screens, from a server on a phone alone.
+    """
 
     @functools.cache
     def visit(name: str, way: str) -> Visit:
         found = Visit()
-        context = browser.new_context(offline=way == "file")
+        size = {"width": 1280 if way == "file" else 390, "height": 900}
+        context = browser.new_context(offline=way == "file", viewport=size)
         page = open_page(context, f"{addresses[way]}/{name}", found)
+        found.first_view = [*found.requests]
         found.facts = page.evaluate(GATHER)
+        if way == "file":
+            found.closed = {width: look(page, width) for width in (768, 360)}
+            page.evaluate(OPEN_FOLDS)
+            found.opened = {width: look(page, width) for width in (390, 1920, 1280)}
+            if axe and not name.startswith(FURTHER):
+                where = "document" if name == WHOLE else f"{{exclude: {ALIKE}}}"
+                found.axe = violations(page, axe, where)
         context.close()
         return found
 

@@ -1,8 +1,6 @@
 async () => {
-  const first = performance.getEntriesByType("resource")
-    .concat(performance.getEntriesByType("navigation"))
-    .filter((e) => !e.name.includes("/mathjax/"))
-    .reduce((sum, e) => sum + e.decodedBodySize, 0);
+  await document.fonts.ready;
+  const height = document.documentElement.scrollHeight;
   const images = [...document.images];
   for (const image of images) image.loading = "eager";
   await Promise.all(images.map((image) => image.decode().catch(() => {})));
@@ -13,13 +11,13 @@ async () => {
     if (!walk.currentNode.parentElement.closest(hidden)) words.push(walk.currentNode.data);
   const math = [...document.querySelectorAll(".math")];
   return {
-    bytes: first,
+    growth: document.documentElement.scrollHeight - height, // while pictures load
+    unsized: images.filter((i) => /\/_images\//.test(i.src) && !(i.width && i.getAttribute("height"))).map((i) => i.src),
     text: words.join(" "),
     math: math.length,
     unset: math.filter((m) => !m.querySelector("mjx-container")).map((m) => m.textContent),
     wrong: [...document.querySelectorAll("mjx-merror")].map((m) => m.closest(".math").textContent),
     images: images.map((i) => ({ src: i.src.slice(0, 200), width: i.naturalWidth, alt: i.alt })),
     links: [...document.querySelectorAll("a[href]")].map((a) => a.href),
-    width: document.documentElement.scrollWidth,
   };
 }

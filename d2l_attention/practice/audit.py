@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from d2l_attention.arrays import as_array
 from d2l_attention.frameworks import current, load
 from d2l_attention.practice.checking import examine
-from d2l_attention.practice.diagnosis import same
+from d2l_attention.practice.diagnosis import expected, same
 from d2l_attention.practice.exercises import Exercise
 
 
@@ -29,8 +28,10 @@ def audit(exercise: Exercise, framework: str | None = None) -> list[str]:
         if examine(exercise, empty, framework).status != "not attempted":
             found.append(f"{empty} counts as an attempt")
     wrong = {m.name: m.wrong for m in exercise.mistakes if m.wrong is not None}
-    outputs = {name: results(exercise, function) for name, function in wrong.items()}
-    outputs["the reference"] = results(exercise, exercise.reference)
+    outputs = {
+        name: [expected(function, case) for case in exercise.cases()]
+        for name, function in {**wrong, "the reference": exercise.reference}.items()
+    }
     for a, b in itertools.combinations(outputs, 2):
         if all(same(x, y, exercise.tolerance) for x, y in zip(outputs[a], outputs[b], strict=True)):
             found.append(f"{a!r} and {b!r} give the same numbers on all inputs")
@@ -67,14 +68,6 @@ def square_shapes(exercise: Exercise) -> list[tuple]:
     shapes = {np.shape(x) for case in exercise.cases() for x in case if np.ndim(x) > 1}
     sizes = {s: [n for n in s if n > 1] for s in shapes}
     return [] if exercise.square else [s for s, n in sizes.items() if len(set(n)) < len(n)]
-
-
-def results(exercise: Exercise, function: object) -> list[np.ndarray]:
-    with np.errstate(all="ignore"):
-        return [
-            as_array(function(*map(np.copy, case)) if callable(function) else function)
-            for case in exercise.cases()
-        ]
 
 
 def as_answer(function: Callable, framework: str) -> Callable:

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -101,7 +102,7 @@ def examine(
     for inputs in exercise.cases():
         given = [load(framework).make_array(x) for x in inputs]
         try:
-            returned = called(answer, given)
+            returned = answer(*given) if given else answer  # a value is itself
         except (Exception, SystemExit) as error:
             if isinstance(error, NotImplementedError) and not trials and raised_by_them(error):
                 return missing
@@ -169,18 +170,14 @@ def wrong_gradient(
     return None
 
 
-def called(answer: object, given: list) -> object:
-    """Return what an answer gives: a function is called; a value, asked for, is itself."""
-    return answer(*given) if given else answer
-
-
 def wrong_call(exercise: Exercise, answer: object) -> str | None:
     """Say why an answer cannot be called as the task says, before it is."""
     if exercise.inputs is None:
         return None
     wanted = ", ".join(inspect.signature(exercise.reference).parameters)
     if not callable(answer):
-        return f"The answer is to be a function of ({wanted}), not of type {kind_name(answer)}."
+        kind = type(answer).__name__
+        return f"The answer is to be a function of ({wanted}), not of type {kind}."
     with contextlib.suppress(ValueError):  # some built-in functions do not say
         signature = inspect.signature(answer)
         try:
@@ -188,10 +185,6 @@ def wrong_call(exercise: Exercise, answer: object) -> str | None:
         except TypeError:
             return f"Your function takes {signature}, and the task calls it with ({wanted})."
     return None
-
-
-def kind_name(value: object) -> str:
-    return type(value).__name__
 
 
 def is_stub(answer: object) -> bool:
@@ -245,7 +238,7 @@ def raised_by_them(error: BaseException) -> bool:
 
 def complaint(error: BaseException, exercise: Exercise, inputs: tuple, framework: str) -> str:
     """Return an exception of the reader's code in one line, with their line."""
-    text = f"Your code raises {kind_name(error)}"
+    text = f"Your code raises {type(error).__name__}"
     with contextlib.suppress(Exception):  # a message that cannot be made is none
         text += f": {str(error).strip().splitlines()[0][:200]}" if str(error).strip() else ""
     own = frames_of(error)
@@ -307,10 +300,8 @@ def side_by_side(result: Result) -> list[str]:
         return right
     left = [titles[0], *drawing.text_rows(target, digits=digits)]
     width = max(map(len, left)) + 4
-    left += [""] * (len(right) - len(left))
-    right += [""] * (len(left) - len(right))
-    lines = [f"{a:{width}}{b}".rstrip() for a, b in zip(left, right, strict=True)]
-    return [*([note] if note else []), *lines]
+    pairs = zip_longest(left, right, fillvalue="")
+    return [*([note] if note else []), *(f"{a:{width}}{b}".rstrip() for a, b in pairs)]
 
 
 def is_secret(trial: Trial) -> bool:

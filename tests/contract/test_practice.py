@@ -9,6 +9,7 @@ import pytest
 from d2l_attention import frameworks
 from d2l_attention.arrays import as_array, dtype_of
 from d2l_attention.practice import Exercise, audit, check
+from d2l_attention.practice.exercises import symptom
 from d2l_attention.practice.recurring import RECURRING
 from tests.contract.comparing import HALF
 from tests.contract.framework import adapter, array, framework, numpy, xp
@@ -27,17 +28,19 @@ SHARES = Exercise("0.1", row_shares, two_inputs)
 SHAPE = Exercise("0.2", (2, 1, 4))
 
 
-@SHARES.mistake
-def wrong_axis(x):
-    """Your columns sum to 1."""
-    return x / x.sum(0)
+@SHARES.expects
+class SharesMistakes:
+    def wrong_axis(x):
+        """Your columns sum to 1."""
+        return x / x.sum(0)
 
 
-@SHAPE.mistake
-def swapped():
-    """Look
-    again."""
-    return 2, 4, 1
+@SHAPE.expects
+class ShapeMistakes:
+    def swapped():
+        """Look
+        again."""
+        return 2, 4, 1
 
 
 RIGHT = row_shares(SHARES.cases()[0][0].astype(float))
@@ -142,15 +145,17 @@ def test_a_value_is_compared_as_it_is():
 def test_a_question_about_the_answer_may_name_a_mistake():
     exercise = Exercise("0.4", row_shares, two_inputs)
 
-    @exercise.symptom
-    def badly_asked(got, target, x):
-        """?"""
-        return (got @ target).any()
+    @exercise.expects
+    class Mistakes:
+        @symptom
+        def badly_asked(got, target, x):
+            """?"""
+            return (got @ target).any()
 
-    @exercise.symptom
-    def negative(got, target, x):
-        """Shares are positive."""
-        return got.min() < 0
+        @symptom
+        def negative(got, target, x):
+            """Shares are positive."""
+            return got.min() < 0
 
     assert check(exercise, lambda x: -shares(x)).mistake == "negative"
 
@@ -208,16 +213,18 @@ def test_a_numpy_array_is_no_tensor():
 def test_a_mistake_without_a_sentence_takes_that_of_its_name_or_is_refused():
     exercise = Exercise("0.8", row_shares, two_inputs)
 
-    @exercise.mistake
-    def softmax_over_the_queries(x):
-        return x / x.sum(0)
+    @exercise.expects
+    class Mistakes:
+        def softmax_over_the_queries(x):
+            return x / x.sum(0)
 
     assert exercise.mistakes[0].say == RECURRING["softmax over the queries"]
     with pytest.raises(ValueError, match="the mistake 'of no name' has no docstring"):
 
-        @exercise.mistake
-        def of_no_name(x):
-            return x
+        @exercise.expects
+        class Others:
+            def of_no_name(x):
+                return x
 
 
 def logs_of_positive(x):
@@ -289,15 +296,15 @@ def test_an_audit_finds_what_would_let_wrong_answers_through():
 
     weak = Exercise("0.7", lambda x: x, square)
 
-    @weak.mistake
-    def twin(x):
-        """..."""
-        return 2 * x
+    @weak.expects
+    class Mistakes:
+        def twin(x):
+            """..."""
+            return 2 * x
 
-    @weak.mistake
-    def other(x):
-        """..."""
-        return x + x
+        def other(x):
+            """..."""
+            return x + x
 
     found = "\n".join(audit(weak))
     assert "an input of shape (3, 3): sizes should differ" in found

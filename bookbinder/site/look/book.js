@@ -17,12 +17,12 @@
   // An equation that is wider than its column is set smaller, down to what can still be read.
   const LEAST = 0.7;
   const fit = () => {
-    for (const box of document.querySelectorAll("div.math")) {
-      box.style.fontSize = "";
-      const part = (box.clientWidth - 1) / box.scrollWidth;
-      if (box.clientWidth && box.scrollWidth > box.clientWidth)
-        box.style.fontSize = `${100 * Math.max(LEAST, part)}%`;
-    }
+    const boxes = [...document.querySelectorAll("div.math")];
+    for (const box of boxes) box.style.fontSize = "";
+    const parts = boxes.map((b) => b.clientWidth && b.scrollWidth > b.clientWidth && (b.clientWidth - 1) / b.scrollWidth);
+    parts.forEach((part, i) => { // first all sizes are read, then set: the page is laid out once
+      if (part) boxes[i].style.fontSize = `${100 * Math.max(LEAST, part)}%`;
+    });
   };
   // On a phone, printed lines that are too long are set smaller before they have to be moved.
   const shrink = (room) => {
@@ -39,8 +39,9 @@
     if (!room) return; // on a phone, a resize comes before the page stands
     fit();
     shrink(room);
-    for (const math of document.querySelectorAll("span.math mjx-container"))
-      math.parentElement.classList.toggle("wide", math.getBoundingClientRect().width > 0.8 * room);
+    const inline = [...document.querySelectorAll("span.math mjx-container")];
+    const widths = inline.map((math) => math.getBoundingClientRect().width);
+    inline.forEach((math, i) => math.parentElement.classList.toggle("wide", widths[i] > 0.8 * room));
     for (const box of document.querySelectorAll(BOXES)) {
       const over = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
       if (over) box.tabIndex = 0;
@@ -116,7 +117,11 @@
   addEventListener("visibilitychange", keep); // a phone that ends the browser sends no pagehide
   addEventListener("hashchange", unfold);
   addEventListener("load", () => (window.MathJax?.startup?.promise ?? Promise.resolve()).then(reachable));
-  addEventListener("toggle", reachable, true); // a fold that opens
+  let asked = 0;
+  addEventListener("toggle", () => { // folds that open, many at once in a print
+    cancelAnimationFrame(asked);
+    asked = requestAnimationFrame(reachable);
+  }, true);
   addEventListener("resize", reachable);
   let opened = [];
   addEventListener("beforeprint", () => {
