@@ -1,6 +1,20 @@
 """The module under test and its arrays: the one of D2L_FRAMEWORK.
 
-What a framework's module does in its own way is in `tests/<framework>/adapter.py`.
+What a framework's module does in its own way is in `tests/<framework>/adapter.py`. A new one needs:
+
+    DTYPES             the floating-point types it computes in
+    OWN_NAMES          public names, OWN_ARGUMENTS and OWN_ARGUMENTS_OF (by name) arguments, that no
+                       other module has
+    CALL               the method that calls a layer
+    xp                 functions of arrays, for answers of students
+    cast, constant     an array in another type, and without a gradient
+    make, call, in_training, parameters, with_parameters
+                       a layer, its outputs and weights, its parameters as (outputs, inputs)
+    new_cache, cached, mask_with_cache
+                       a cache of keys and values, what it holds, and a mask for its places
+    additive_scores    with weights (h,)
+
+and `peer_d2l.py` beside it, with `masked_softmax` and `attention` of D2L's own code.
 """
 
 import importlib

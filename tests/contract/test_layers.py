@@ -85,13 +85,11 @@ def test_padding_reaches_neither_output_nor_gradients(name, fillings, lens):
     keys, values = (np.where(behind(lens), 0, x) for x in (keys, values))
     spoilt = [np.where(behind(lens), f, x) for f, x in zip(fillings, (keys, values), strict=True)]
     clean = [queries, keys, values]
-    for got, want in zip(
-        attend(layer, queries, *spoilt, lens), attend(layer, *clean, lens), strict=True
-    ):
+    results = attend(layer, queries, *spoilt, lens), attend(layer, *clean, lens)
+    for got, want in zip(*results, strict=True):
         close(got, want)
-    for got, want in zip(
-        slopes(layer, [queries, *spoilt], lens), slopes(layer, clean, lens), strict=True
-    ):
+    results = slopes(layer, [queries, *spoilt], lens), slopes(layer, clean, lens)
+    for got, want in zip(*results, strict=True):
         close(got, want, 1e-4)
 
 
@@ -126,6 +124,7 @@ def test_a_mask_that_hides_a_key_from_every_query_also_hides_its_nan(name):
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_the_output_has_the_type_of_the_inputs_in_every_precision(name, dtype):
     layer = ATTENTIONS[name].make(dtype=dtype)
+    assert {dtype_of(p) for p in adapter.parameters(layer).values()} <= {dtype}
     output, weights = attend(layer, *batch(), [0, 3], dtype=dtype)
     assert dtype_of(output) == dtype
     wide = name == "distance" and dtype in HALF  # norms overflow

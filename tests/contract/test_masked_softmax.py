@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.contract import oracle
 from tests.contract.comparing import TOLERANCE, close, differences, gradients, refuses
-from tests.contract.framework import array, dtype_of, numpy, ours, rounded
+from tests.contract.framework import array, numpy, ours
 from tests.contract.oracle import as_lists
 from tests.contract.random_examples import lengths, masks
 from tests.contract.samples import INF, LENS, MASKS, NAN, B, M, N, normal
@@ -103,13 +103,6 @@ def test_masked_keys_lose_to_valid_ones_of_any_finite_size(dtype, size):
     X = np.array([[[size, size, 5, 0]]])
     assert softmax(X, [2], dtype=dtype).tolist() == [[[0.5, 0.5, 0, 0]]]
     assert softmax(np.full((1, 1, M), size), dtype=dtype).tolist() == [[[0.25] * M]]
-
-
-@pytest.mark.parametrize("dtype", TOLERANCE)
-def test_the_dtype_is_kept_also_with_an_empty_row(dtype):
-    weights = ours.masked_softmax(array(normal(B, N, M), dtype), [0, 3])
-    assert dtype_of(weights) == dtype
-    close(weights, by_rows(rounded(normal(B, N, M), dtype), [0, 3]), TOLERANCE[dtype])
 
 
 def test_the_joined_mask_has_the_axes_of_the_scores():

@@ -40,9 +40,8 @@ def test_masked_softmax_is_equal(lens):
 def test_layers_with_the_same_parameters_are_equal(kind, sizes, lens):
     inputs = arrays(d=5 if sizes else 2)
     layer = adapter.make(kind, *sizes, query_size=5, key_size=2)
-    for got, want in zip(
-        attend(layer, *inputs, lens), of_d2l(layer, kind, inputs, lens), strict=True
-    ):
+    results = attend(layer, *inputs, lens), of_d2l(layer, kind, inputs, lens)
+    for got, want in zip(*results, strict=True):
         close(got, want)
 
 

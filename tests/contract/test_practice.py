@@ -200,9 +200,8 @@ def test_a_lost_axis_is_named():
     result = check(SHARES, lambda x: x / x.sum(-1))
     assert result.status == "error"
     assert "Did an axis get lost on the way?" in result.message
-    assert result.message.endswith(
-        "with " + framework.KEEP_AXIS + "=True. The result has shape (2, 3)."
-    )
+    kept = f"with {framework.KEEP_AXIS}=True. The result has shape (2, 3)."
+    assert result.message.endswith(kept)
 
 
 def test_a_numpy_array_is_no_tensor():

@@ -42,14 +42,12 @@ def entropy(scores, keep):
         ("4.1", lambda n, m, width: window_mask(n, m, width) * 1.0, "wrong data type"),
         ("4.1", lambda n, m, width: xp.tril(xp.ones((n, m))) > 0, "everything before"),
         ("4.1", lambda n, m, width: ~window_mask(n, m, width), "mask inverted"),
-        ("4.1", lambda n, m, width: window_mask(m, n, width), "queries and keys swapped"),
         ("4.1", lambda n, m, width: window_mask(4, 6, 2), "hard-coded"),
         ("4.2", masked_weights, None),
         ("4.2", lambda s, keep: xp.softmax(s, -1) * keep, "mask after the softmax"),
         ("4.2", lambda s, keep: filled(s, keep, axis=1), "softmax over the queries"),
         ("4.2", filled, "uniform weights in a f"),
         ("4.2", lambda s, keep: filled(s, keep, fill=-INF), "nan in a fully"),
-        ("4.2", lambda s, keep: masked_weights(s / 2, keep), "different numbers"),
         ("4.3", entropy, None),
         ("4.3", lambda s, keep: plogp(ours.masked_softmax(s, mask=keep)).sum(-1), "zero times"),
         (
@@ -59,8 +57,6 @@ def entropy(scores, keep):
         ),
         ("4.3", lambda s, keep: entropy_of(xp.softmax(s, -1)), "no mask"),
         ("4.3", lambda s, keep: entropy(s, keep).mean(), "wrong shape"),
-        ("4.3", lambda s, keep: entropy(s, keep)[..., None], "wrong shape"),
-        ("4.3", lambda s, keep: entropy(s, keep) / 0.6931472, "bits"),
         ("7.2", lambda queries, keys: queries, "not every pair"),
     ],
 )
