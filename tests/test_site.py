@@ -29,8 +29,8 @@ from bookbinder.site.dates import last_changes
 from bookbinder.site.functions import docstring_as_markdown, functions_page
 from bookbinder.site.home import home_page, lead_of, picture
 from bookbinder.site.icons import icon_styles, icons_used
-from bookbinder.site.pages import equations, site_notebook
-from bookbinder.site.postprocess import MODULE, finish, finished, size_of, slim
+from bookbinder.site.pages import site_notebook
+from bookbinder.site.postprocess import MODULE, finish, slim
 from bookbinder.site.previews import previews
 from bookbinder.site.printing import localize
 from bookbinder.site.search_index import sections
@@ -194,14 +194,6 @@ def test_a_picture_that_is_not_there_stops_the_build(tmp_path):
         finish(tmp_path)
 
 
-def test_pictures_get_the_room_that_they_will_take():
-    svg = '<?xml version="1.0"?><svg xmlns="x" width="480pt" height="120.4pt" viewBox="0 0 1 1">'
-    assert size_of(svg) == (640, 161)
-    page = '<head></head><img alt="A." src="_images/a.svg" />'
-    made = finished(page, {"_images/a.svg": (640, 161)})
-    assert '<img loading="lazy" width="640" height="161" data-wide alt="A."' in made
-
-
 def test_the_index_does_not_repeat_the_module():
     lines = ["f() (in module a.torch)", "C (class in a.torch)", "g() (a.torch.C method)"]
     assert [MODULE.sub("", line) for line in lines] == ["f()", "C", "g() (C method)"]
@@ -219,10 +211,6 @@ def test_search_has_each_section_once_and_functions_by_name():
         ["0.html", "b", "0. T", "Inner", "Text."],
         ["0.html", "m.f", "0. T", "f", "f(x) It maps."],
     ]
-
-
-def test_equations_are_found_by_number(book):
-    assert equations(chapters_of(book)) == {"0.1": "00_first"}
 
 
 def test_a_work_that_two_chapters_cite_is_listed_once(book):
