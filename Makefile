@@ -2,10 +2,13 @@
 
 PYTHON    ?= python3
 DEVICE    ?= cpu
-FRAMEWORK ?= pytorch
-COPIES    ?= my-notebooks$(if $(filter-out pytorch,$(FRAMEWORK)),-$(FRAMEWORK))
 VENV      ?= .venv
-KNOWN     := $(shell sed -n 's/^\[frameworks\.\([a-z0-9]*\)\].*/\1/p' book.toml)
+# The frameworks of book.toml; the first one's edition is the one that readers get unasked.
+KNOWN     := $(shell $(or $(wildcard $(VENV)/bin/python),$(PYTHON)) -m bookbinder known)
+FIRST     := $(firstword $(KNOWN))
+FRAMEWORK ?= $(FIRST)
+COPIES    ?= my-notebooks$(if $(filter-out $(FIRST),$(FRAMEWORK)),-$(FRAMEWORK))
+$(if $(KNOWN),,$(error book.toml cannot be read: the line above says why))
 $(if $(filter $(FRAMEWORK),$(KNOWN)),,$(error no framework '$(FRAMEWORK)' in book.toml; known: $(KNOWN)))
 READY    = $(VENV)/ready-$(FRAMEWORK)
 EDITION  = --framework $(FRAMEWORK)
@@ -18,20 +21,20 @@ AT_ONCE  = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 # These tests measure time, build the site again or start JupyterLab: nothing runs beside them.
 ALONE    = $(addprefix site_tests/test_,budgets.py explorers_in_jupyterlab.py lab.py printing.py)
 # What imports a framework is tested with it; all else is tested once, with the first one.
-TESTED_pytorch = tests --ignore tests/jax --ignore tests/both --ignore tests/test_site.py
-TESTED = $(or $(TESTED_$(FRAMEWORK)),tests/$(FRAMEWORK) tests/test_exercises.py tests/test_book.py)
+TESTED = $(if $(filter $(FIRST),$(FRAMEWORK)),tests --ignore tests/test_site.py,\
+	$(addprefix tests/,$(FRAMEWORK) contract test_exercises.py test_book.py))
 # With other versions, outputs differ a little and packages warn of each other: errors count.
 ERRORS_ONLY = notebooks/$(FRAMEWORK) $(TESTED) --nbval-lax $(NBVAL) $(AT_ONCE) -W default
 export D2L_DEVICE = $(DEVICE)
 export D2L_FRAMEWORK = $(FRAMEWORK)
-# Empty on other devices: JAX takes what it finds.
-export JAX_PLATFORMS = $(filter cpu,$(DEVICE))
 
 help:         ## list the commands
 	@sed -n "s/^\([a-z-]*\):[^#]*## /  \1\t/p" Makefile
+	@echo "Most take FRAMEWORK=..., one of: $(KNOWN)"
 
-lab: setup    ## open the book in JupyterLab, in copies that are yours to change; FRAMEWORK=jax, its edition in JAX
+lab: setup    ## open the book in JupyterLab, in copies that are yours to change
 	@$(RUN) bookbinder copies $(EDITION) "$(COPIES)"
+	eval "$$($(RUN) bookbinder environment $(EDITION))" && \
 	cd "$(COPIES)" && first=$$([ -d $(LEFT_OFF) ] || echo --LabApp.default_url=/lab/tree/00_start_here.ipynb) && \
 	JUPYTER_CONFIG_PATH="$(CURDIR)/bookbinder/lab:$$JUPYTER_CONFIG_PATH" \
 	exec $(RUN) jupyterlab $$first --LabApp.workspaces_dir=$(LEFT_OFF) \
@@ -40,13 +43,13 @@ lab: setup    ## open the book in JupyterLab, in copies that are yours to change
 fresh: setup  ## bring back a chapter as the book has it, CHAPTER=04_masked_softmax; your copy is kept beside it
 	@$(RUN) bookbinder fresh $(EDITION) "$(COPIES)" $(CHAPTER)
 
-test: setup   ## check everything but the site, which test-site does; with DEVICE=cuda, run the notebooks on the GPU
+check: setup  ## check all that is quick: the linter, stale files, the unit tests
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
-	OMP_NUM_THREADS=1 $(PYTEST) notebooks/$(FRAMEWORK) $(TESTED) --nbval $(NBVAL) $(AT_ONCE)
+	OMP_NUM_THREADS=1 $(PYTEST) $(TESTED) $(AT_ONCE)
 
-test-both: $(VENV)/ready-pytorch $(VENV)/ready-jax  ## that the modules of both frameworks give the same numbers
-	OMP_NUM_THREADS=1 JAX_PLATFORMS=cpu $(PYTEST) tests/both
+test: check   ## check, then run every notebook and compare its outputs; with DEVICE=cuda, on the GPU
+	OMP_NUM_THREADS=1 $(PYTEST) tests/conftest.py notebooks/$(FRAMEWORK) --nbval $(NBVAL) $(AT_ONCE)
 
 test-cpus: setup  ## run the notebooks as other CPUs compute them; CPUS="plainest", one of tools/cpus.py
 	@PYTEST_ADDOPTS="$(NBVAL) $(AT_ONCE)" $(RUN) tools.cpus $(CPUS)
@@ -74,7 +77,6 @@ pdf: site      ## print the whole book as one PDF in _build/, with Chromium; ARG
 setup: $(READY)  ## set up .venv with the pinned packages
 
 $(VENV)/ready-%: pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,$*]"
 	$(RUN) pip install --quiet --constraint constraints.txt --no-deps d2l  # what the book is compared with
@@ -86,9 +88,9 @@ benchmark: setup  ## measure speed and memory beside other implementations
 mutants: setup  ## plant faults in d2l_attention/ and in the solutions; see whether tests and checks find them
 	$(RUN) tools.mutants.solutions
 	$(RUN) tools.mutants $(ARGS)
-	$(if $(filter pytorch,$(FRAMEWORK)),$(RUN) tools.mutants --checks $(ARGS))
+	$(if $(filter $(FIRST),$(FRAMEWORK)),$(RUN) tools.mutants --checks $(ARGS))
 
-$(VENV)/site-ready: $(VENV)/ready-pytorch
+$(VENV)/site-ready: $(VENV)/ready-$(FIRST)
 	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,site]"
 	@touch $(VENV)/site-ready
 
@@ -109,4 +111,4 @@ clean:        ## remove what make set up; your copies of the notebooks stay
 	rm -rf .venv .venv-oldest .venv-newest _build
 
 .SECONDARY:  # keep the marks of what is set up
-.PHONY: help lab fresh test test-both test-cpus notebooks worksheets site site-open test-site pdf setup benchmark mutants test-oldest test-newest clean
+.PHONY: help lab fresh check test test-cpus notebooks worksheets site site-open test-site pdf setup benchmark mutants test-oldest test-newest clean

@@ -1,6 +1,6 @@
-"""Measures attention side by side with d2l and the framework's own; writes benchmarks/RESULTS*.md.
+"""Measures attention side by side with d2l and the framework's own; writes RESULTS-<framework>.md.
 
-D2L_FRAMEWORK says in which framework; benchmarks/pytorch.py and benchmarks/jax.py have the cases.
+D2L_FRAMEWORK says in which framework; benchmarks/<framework>.py has the cases.
 On a CPU everything is measured twice, in processes of their own: as the memory allocator comes,
 and "warm", where it keeps freed memory, so that a call does not pay for new pages. Ratios of the
 two differ by more than most code does.
@@ -16,10 +16,12 @@ from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 
-FRAMEWORK = os.environ.get("D2L_FRAMEWORK") or "pytorch"
-RESULTS = {"pytorch": "RESULTS.md"}.get(FRAMEWORK, f"RESULTS-{FRAMEWORK}.md")
-COMMAND = "make benchmark" + ("" if FRAMEWORK == "pytorch" else f" FRAMEWORK={FRAMEWORK}")
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "NPROC": "1"}  # JAX asks for the second
+from bookbinder.execution import kernel_environment
+from d2l_attention.frameworks import load
+
+ENVIRONMENT = kernel_environment()
+FRAMEWORK = ENVIRONMENT["D2L_FRAMEWORK"]
+ENVIRONMENT |= load(FRAMEWORK).CPU_SETTINGS["one-thread"]
 WARM = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "64000000000"}
 HEAD = ("case", "pass", "implementation", "x d2l", "x d2l, allocator as it comes", "ms", "spread")
 
@@ -32,13 +34,13 @@ def main() -> None:
     default = {} if warm["gpu"] else measured_in_a_process({})
     text = report(warm, default)
     print(text)
-    Path(__file__).with_name(RESULTS).write_text(text, encoding="utf-8")
+    Path(__file__).with_name(f"RESULTS-{FRAMEWORK}.md").write_text(text, encoding="utf-8")
 
 
 def measured_in_a_process(environment: dict[str, str]) -> dict:
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks", "--measure"],
-        env=os.environ | ONE_THREAD | environment,
+        env=os.environ | ENVIRONMENT | environment,
         check=True,
         stdout=subprocess.PIPE,
         text=True,
@@ -60,7 +62,7 @@ def report(warm: dict, default: dict) -> str:
     versions = [f"{name} {metadata.version(name)}" for name in warm["packages"]]
     machine = warm["gpu"] or f"{cpu_name()}, one thread, processor time"
     lines = [
-        f"<!-- Made by `{COMMAND}`: run it again, do not change it. -->",
+        f"<!-- Made by `make benchmark FRAMEWORK={FRAMEWORK}`: run it again, do not change it. -->",
         "# Attention side by side",
         "",
         f"{', '.join([machine, *versions])}, Python {platform.python_version()}. "

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from flax import nnx
 
-from benchmarks.measure import Functions, measure
+from benchmarks.measure import Measured, measure
 from d2l_attention import jax as ours
 from tests.jax.peer_d2l import d2l
 
@@ -24,22 +24,12 @@ class Case:
     inputs: tuple
     gradients: tuple[int, ...] = ()  # the inputs that also get gradients
 
-    def passes(self) -> Iterator[tuple[str, dict[str, Callable]]]:
-        yield "forward", self.functions
-        if self.gradients:
-            yield (
-                "gradient",
-                {
-                    name: jax.grad(lambda *inputs, f=f: f(*inputs).sum(), self.gradients)
-                    for name, f in self.functions.items()
-                },
-            )
+    def measured(self, functions: dict[str, Callable]) -> dict[str, Measured]:
+        calls = {name: partial(self.call, f) for name, f in functions.items()}
+        return measure(calls, not gpu_name())
 
-    def called(self, functions: dict[str, Callable]) -> Functions:
-        return {
-            name: lambda f=f: jax.block_until_ready(f(*self.inputs))
-            for name, f in functions.items()
-        }
+    def call(self, function: Callable) -> None:
+        jax.block_until_ready(function(*self.inputs))
 
 
 def gpu_name() -> str:
@@ -51,17 +41,21 @@ def gpu_name() -> str:
 def rows() -> Iterator[dict]:
     """Measure every case as it is written, and jitted."""
     for case in cases():
-        for name, functions in case.passes():
+        passes = {"forward": case.functions}
+        if case.gradients:
+            passes["gradient"] = {
+                name: jax.grad(lambda *inputs, f=f: f(*inputs).sum(), case.gradients)
+                for name, f in case.functions.items()
+            }
+        for name, functions in passes.items():
             jitted = {each: jax.jit(function) for each, function in functions.items()}
             for way, these in ((name, functions), (f"{name}, jitted", jitted)):
-                for each, measured in measure(case.called(these), not gpu_name()).items():
-                    held = f"{mebibytes(these[each], case.inputs):.3g}" if these is jitted else ""
-                    more = {"temporary MiB": held}
+                for each, measured in case.measured(these).items():
+                    more = {"temporary MiB": ""}
+                    if these is jitted:
+                        size = ours.temporary_bytes(these[each], *case.inputs)
+                        more = {"temporary MiB": f"{size / 2**20:.3g}"}
                     yield {"titles": (case.title, way, each), "measured": measured, "more": more}
-
-
-def mebibytes(function: Callable, inputs: tuple) -> float:
-    return ours.temporary_bytes(function, *inputs) / 2**20
 
 
 def cases() -> Iterator[Case]:
@@ -93,32 +87,31 @@ def softmax_case(kind: str, scores: jax.Array, lens: jax.Array) -> Case:
     )
 
 
-def dot_product_case(
-    queries: jax.Array, keys: jax.Array, values: jax.Array, lens: jax.Array
-) -> Case:
+def dot_product_case(*inputs: jax.Array) -> Case:
+    """Return the case of these queries, keys, values and lengths."""
     theirs, own = d2l.DotProductAttention(0.0), ours.DotProductAttention()
-    b, n, d = queries.shape
+    b, n, d = inputs[0].shape
 
     def builtin(queries, keys, values, lens):
         q, k, v = (x[:, :, None] for x in (queries, keys, values))  # (b, n, 1, d)
         return jax.nn.dot_product_attention(q, k, v, key_value_seq_lengths=lens)[:, :, 0]
 
     return Case(
-        f"dot product {(b, n, keys.shape[1])}, d={d}",
+        f"dot product {(b, n, inputs[1].shape[1])}, d={d}",
         {
             "d2l": lambda *inputs: theirs.apply({}, *inputs)[0],
             "ours": own,
             "ours, with weights": partial(own, need_weights=True),
             "jax.nn.dot_product_attention": builtin,
         },
-        (queries, keys, values, lens),
+        inputs,
     )
 
 
-def additive_case(queries: jax.Array, keys: jax.Array, values: jax.Array, lens: jax.Array) -> Case:
-    b, n, h = queries.shape
+def additive_case(*inputs: jax.Array) -> Case:
+    b, n, h = inputs[0].shape
     theirs = d2l.AdditiveAttention(h, 0.0)
-    parameters = theirs.init(jax.random.key(0), queries, keys, values, lens)["params"]
+    parameters = theirs.init(jax.random.key(0), *inputs)["params"]
     layer = ours.AdditiveAttention(h, query_size=h, key_size=h, rngs=nnx.Rngs(0))
     graph, drawn, rest = nnx.split(layer, nnx.Param, ...)
     assert jax.tree.structure(nnx.to_pure_dict(drawn)) == jax.tree.structure(parameters)
@@ -127,8 +120,8 @@ def additive_case(queries: jax.Array, keys: jax.Array, values: jax.Array, lens: 
         return nnx.merge(graph, parameters, rest)(*inputs)
 
     return Case(
-        f"additive {(b, n, keys.shape[1])}, h={h}",
+        f"additive {(b, n, inputs[1].shape[1])}, h={h}",
         {"d2l": lambda p, *inputs: theirs.apply({"params": p}, *inputs)[0], "ours": own},
-        (parameters, queries, keys, values, lens),
+        (parameters, *inputs),
         gradients=(0, 1, 2, 3),
     )

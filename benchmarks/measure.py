@@ -40,14 +40,9 @@ def measure(
     rounds = [{name: seconds(f, times[name]) for name, f in functions.items()}
               for _ in range(ROUNDS)]  # fmt: skip
     first = next(iter(functions))
-    return {
-        name: Measured(*middle([r[name] for r in rounds]),
-                       statistics.median(r[first] / r[name] for r in rounds))
-        for name in functions
-    }  # fmt: skip
-
-
-def middle(seconds: list[float]) -> tuple[float, float]:
-    median = statistics.median(seconds)
-    low, _, high = statistics.quantiles(seconds, n=4)
-    return 1000 * median, (high - low) / 2 / median
+    measured = {}
+    for name in functions:
+        low, median, high = statistics.quantiles([r[name] for r in rounds], n=4)
+        ratio = statistics.median(r[first] / r[name] for r in rounds)
+        measured[name] = Measured(1000 * median, (high - low) / 2 / median, ratio)
+    return measured

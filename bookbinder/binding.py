@@ -18,9 +18,10 @@ from bookbinder.errors import BookError
 from bookbinder.execution import execute
 from bookbinder.export import compose_module, saved_in
 from bookbinder.files import as_text, read_notebook, write_whole
-from bookbinder.overlay import lay_over, with_overlay
+from bookbinder.overlay import lay_over
 from bookbinder.placeholders import filled_in
 from bookbinder.publish import COMMAND, keep_equal_pictures, keep_old_ignored, published, unexecuted
+from bookbinder.text import with_shown_anchors
 
 
 def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
@@ -33,23 +34,12 @@ def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
             chapter = lay_over(chapter, overlay, book.named(overlay))
         chapters.append(chapter)
     chapters = filled_in(book, edition, chapters)
-    return [ready_to_open_alone(chapter, book, edition) for chapter in chapters]
-
-
-def drift(book: Book, edition: Edition) -> list[str]:
-    """Return one line for each entry of an edition's overlays that fits nowhere, or is missing."""
-    mistakes = []
-    for name in book.chapters_of(edition):
-        path = book.chapter_file(name)
-        if overlay := book.overlay_file(edition, name):
-            chapter = read_chapter(path, book.named(path))
-            mistakes += with_overlay(chapter, overlay, book.named(overlay))[1]
-    return mistakes
+    return [ready_to_open_alone(c, book, edition) for c in with_shown_anchors(chapters)]
 
 
 def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
     """Return the text of the module that the chapters save."""
-    source = book.source.relative_to(book.root).as_posix()
+    source = book.named(book.source)
     header = (
         f"# Made from the #@save cells of {source}/ by `{COMMAND}`: change these, not this file.\n"
         f'"""{book.title} in {edition.name}: the functions that the chapters derive."""'

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import nbformat
 
 from bookbinder.chapters import Chapter, name_cells
-from bookbinder.config import Book, Edition
+from bookbinder.config import PACKAGE, Book, Edition
 
 INSTALL = "install"  # the tag of the cell; no chapter has it
 BRANCH = "main"  # of the repository, where readers find the notebooks
@@ -30,21 +30,22 @@ def ready_to_open_alone(chapter: Chapter, book: Book, edition: Edition) -> Chapt
     """Return the chapter with the install cell before its first one, if there is a repository.
 
     The cell is silent where the package is there. Where it is not, pip adds what is missing and
-    leaves what is new enough, so that the torch of Colab or Kaggle, made for its GPU, stays.
+    leaves what is new enough, so that the framework of Colab or Kaggle, made for its GPU, stays.
     """
     if not book.repository:
         return chapter
-    package = book.named(edition.module).split("/")[0]
+    original = chapter.original and ready_to_open_alone(chapter.original, book, edition)
     source = CELL.format(
         repository=book.repository,
-        package=package,
-        distribution=package.replace("_", "-"),
+        package=PACKAGE,
+        distribution=PACKAGE.replace("_", "-"),
         framework=edition.framework,
     )
     cell = nbformat.v4.new_code_cell(source, metadata={"tags": [INSTALL]})
     notebook = nbformat.v4.new_notebook(cells=[cell, *chapter.notebook.cells])
     name_cells(notebook)
-    return Chapter(chapter.name, chapter.file, notebook, [[f"{chapter.file}:1"], *chapter.places])
+    places = [[f"{chapter.file}:1"], *chapter.places]
+    return Chapter(chapter.name, chapter.file, notebook, places, original)
 
 
 def services(repository: str, notebook: str) -> dict[str, str]:

@@ -1,14 +1,17 @@
 """What each command of `python -m bookbinder` does."""
 
 import argparse
-from collections.abc import Sequence
+import shlex
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bookbinder.binding import bind_module, bind_notebook, drift, read_edition_chapters
+from bookbinder.binding import bind_module, bind_notebook, read_edition_chapters
 from bookbinder.config import Book, Edition, guess, read_book
 from bookbinder.contents_panel import write_contents_panel
 from bookbinder.diagrams import bring_diagrams
+from bookbinder.drift import drift, stamp
 from bookbinder.errors import BookError
+from bookbinder.execution import frameworks_own
 from bookbinder.reader_copies import bring_copies, bring_fresh
 from bookbinder.site.building import build_site, open_site
 from bookbinder.site.printing import print_book
@@ -24,49 +27,38 @@ def run(arguments: list[str] | None = None) -> None:
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="python -m bookbinder", description="Binds the book.")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    bind = commands.add_parser("bind", help="execute the chapters; write notebooks and module")
-    bind.add_argument("chapters", nargs="*", metavar="CHAPTER", help="these only (default: all)")
-    bind.add_argument("--framework", help="one edition only (default: all)")
-    bind.set_defaults(action=bind_book)
-    drift = commands.add_parser("drift", help="list what no longer fits in a framework's overlays")
-    drift.add_argument("framework")
-    drift.set_defaults(action=lambda book, options: show_drift(book, options.framework))
-    copies = commands.add_parser("copies", help="bring notebooks to a folder to work in")
-    copies.add_argument("folder", type=Path)
-    of_an_edition(copies)
-    copies.set_defaults(action=bring_book)
-    fresh = commands.add_parser("fresh", help="bring back one chapter as the book has it")
-    fresh.add_argument("folder", type=Path)
-    fresh.add_argument("chapter", nargs="?", default="")
-    of_an_edition(fresh)
-    fresh.set_defaults(action=bring_chapter)
-    worksheets = commands.add_parser("worksheets", help="bind the edition without solutions")
-    worksheets.add_argument(
+
+    def add(name: str, action: Callable, about: str, of_an_edition: bool = True):
+        command = commands.add_parser(name, help=about)
+        command.set_defaults(action=action)
+        if of_an_edition:
+            note = "one edition only (default: all)"
+            if action is not bind_book:
+                note = "the edition (default: the first of book.toml)"
+            command.add_argument("--framework", help=note)
+        return command.add_argument
+
+    add("bind", bind_book, "execute the chapters; write notebooks and module")(
+        "chapters", nargs="*", metavar="CHAPTER", help="these only (default: all)"
+    )
+    drift = add("drift", show_drift, "list what no longer fits in a framework's overlays", False)
+    drift("framework")
+    about = "first renew the ids of entries whose cell has changed, where it is sure which it is"
+    drift("--stamp", action="store_true", help=about)
+    add("copies", bring_book, "bring notebooks to a folder to work in")("folder", type=Path)
+    fresh = add("fresh", bring_chapter, "bring back one chapter as the book has it")
+    fresh("folder", type=Path)
+    fresh("chapter", nargs="?", default="")
+    add("environment", show_environment, "print what a shell must set for a framework")
+    add("worksheets", make_worksheets, "bind the edition without solutions")(
         "--solutions-only", action="store_true", help="bind tasks and solutions, for teachers"
     )
-    of_an_edition(worksheets)
-    worksheets.set_defaults(
-        action=lambda book, options: bind_worksheets(
-            book, edition_of(book, options), options.solutions_only
-        )
-    )
-    site = commands.add_parser("site", help="build the site from the executed notebooks")
-    site.set_defaults(action=lambda book, options: build_site(book))
-    site_open = commands.add_parser("site-open", help="show the site in a browser")
-    site_open.set_defaults(action=lambda book, options: open_site(book))
-    pdf = commands.add_parser("pdf", help="print the site as one PDF")
-    pdf.add_argument(
+    add("site", lambda book, _: build_site(book), "build the site from the notebooks", False)
+    add("site-open", lambda book, _: open_site(book), "show the site in a browser", False)
+    add("pdf", make_pdf, "print the site as one PDF")(
         "--no-exercises", dest="exercises", action="store_false", help="leave out the exercises"
     )
-    of_an_edition(pdf)
-    pdf.set_defaults(
-        action=lambda book, options: print_book(book, edition_of(book, options), options.exercises)
-    )
     return top
-
-
-def of_an_edition(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--framework", help="the edition (default: the first of book.toml)")
 
 
 def edition_of(book: Book, options: argparse.Namespace) -> Edition:
@@ -77,6 +69,19 @@ def bring_book(book: Book, options: argparse.Namespace) -> None:
     edition = edition_of(book, options)
     bring_copies(book, edition, options.folder)
     write_contents_panel(book, edition)
+
+
+def make_worksheets(book: Book, options: argparse.Namespace) -> None:
+    bind_worksheets(book, edition_of(book, options), options.solutions_only)
+
+
+def make_pdf(book: Book, options: argparse.Namespace) -> None:
+    print_book(book, edition_of(book, options), options.exercises)
+
+
+def show_environment(book: Book, options: argparse.Namespace) -> None:
+    for name, value in frameworks_own(edition_of(book, options).framework).items():
+        print(f"export {name}={shlex.quote(value)}")
 
 
 def bring_chapter(book: Book, options: argparse.Namespace) -> None:
@@ -106,9 +111,13 @@ def bind_book(book: Book, options: argparse.Namespace) -> None:
                 bind_notebook(book, edition, chapter)
 
 
-def show_drift(book: Book, framework: str) -> None:
+def show_drift(book: Book, options: argparse.Namespace) -> None:
     """Print all that a change of the chapters left behind in the overlays of a framework."""
-    mistakes = drift(book, book.edition(framework))
+    framework = options.framework
+    edition = book.edition(framework)
+    for line in stamp(book, edition) if options.stamp else ():
+        print(line)
+    mistakes = drift(book, edition)
     print("\n".join(mistakes) if mistakes else f"all overlays of {framework} fit")
     if mistakes:
         raise BookError(f"{framework}: {len(mistakes)} to look at")

@@ -1,4 +1,4 @@
-"""Read book.toml, the one description of the book."""
+"""Read book.toml, the one description of the book; every path follows from the names in it."""
 
 import difflib
 import re
@@ -8,35 +8,40 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bookbinder.errors import BookError
+from d2l_attention.frameworks import known, load
 
 FILE = "book.toml"
+PACKAGE = "d2l_attention"  # with the modules, and what they import that is written by hand
 CHAPTER = re.compile(r"\d\d_[a-z0-9_]+")
-FRAMEWORK = re.compile(r"[a-z][a-z0-9]*")
-LANGUAGES = ("en",)
-BOOK_KEYS = {
-    "title": str,
-    "source": str,
-    "seconds_per_cell": int,
-    "chapters": list,
-    "frameworks": dict,
-    "languages": list,
-}
-OPTIONAL_KEYS = {"repository": str, "two_hours": list}  # where it is published; a short path
+ENGLISH = "en"  # the language of the source
 REPOSITORY = re.compile(r"(https|file)://[^\s\"'\\]+")  # for pip after "git+", inside quotes
-FRAMEWORK_KEYS = {"name": str, "module": str}
-OPTIONAL_FRAMEWORK_KEYS = {"without": list}  # chapters that this framework's editions leave out
+KEYS = {"title": str, "seconds_per_cell": int, "chapters": list, "frameworks": dict}
+KEYS |= {"languages": list, "repository": str, "two_hours": list}
+OPTIONAL = {"repository": "", "two_hours": []}
 
 
 @dataclass(frozen=True)
 class Edition:
     """One framework in one language, and where its generated files go."""
 
-    framework: str  # "pytorch", as folders and commands name it
-    language: str
-    notebooks: Path
-    module: Path
-    name: str  # "PyTorch", as readers name it
+    root: Path
+    framework: str  # as folders and commands name it
+    language: str = ENGLISH
     without: tuple[str, ...] = ()  # chapters that it leaves out
+
+    @property
+    def name(self) -> str:
+        """The framework as readers name it."""
+        return load(self.framework).NAME
+
+    @property
+    def notebooks(self) -> Path:
+        language = "" if self.language == ENGLISH else f"-{self.language}"
+        return self.root / "notebooks" / f"{self.framework}{language}"
+
+    @property
+    def module(self) -> Path:
+        return self.root / PACKAGE / f"{load(self.framework).PACKAGE}.py"
 
 
 @dataclass(frozen=True)
@@ -45,12 +50,15 @@ class Book:
 
     root: Path
     title: str
-    source: Path
     seconds_per_cell: int
     chapters: tuple[str, ...]
     editions: tuple[Edition, ...]
-    repository: str = ""
-    two_hours: tuple[str, ...] = ()  # "chapter", or "chapter#Heading"
+    repository: str = ""  # where it is published
+    two_hours: tuple[str, ...] = ()  # a short path: "chapter", or "chapter#Heading"
+
+    @property
+    def source(self) -> Path:
+        return self.root / "book"
 
     def chapter_file(self, name: str) -> Path:
         return self.source / f"{name}.md"
@@ -67,11 +75,11 @@ class Book:
 
     def edition(self, framework: str) -> Edition:
         """Return the first edition of a framework."""
-        known = list(dict.fromkeys(e.framework for e in self.editions))
-        if framework not in known:
+        names = list(dict.fromkeys(e.framework for e in self.editions))
+        if framework not in names:
             raise BookError(
-                f"no framework {framework!r} in {FILE}{guess(framework, known)}; "
-                f"known: {', '.join(known)}"
+                f"no framework {framework!r} in {FILE}{guess(framework, names)}; "
+                f"known: {', '.join(names)}"
             )
         return next(e for e in self.editions if e.framework == framework)
 
@@ -83,127 +91,78 @@ class Book:
 def read_book(root: Path) -> Book:
     """Return the book that `root`/book.toml describes.
 
-    Raises BookError for a key or chapter that is missing, misspelt or of the wrong type, for an
-    unknown language, and for a chapter file or an overlay that book.toml does not list.
+    Raises BookError for a key that is missing, misspelt or of the wrong type, for an unknown
+    framework, and where book.toml and the files of chapters and overlays disagree.
     """
     root = root.resolve()
     try:
-        table = tomllib.loads((root / FILE).read_text(encoding="utf-8"))
+        table = OPTIONAL | tomllib.loads((root / FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise BookError(
-            f"{FILE}: not found in {root}; run this from the root of the book"
-        ) from None
+        where = f"not found in {root}; run this from the root of the book"
+        raise BookError(f"{FILE}: {where}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BookError(f"{FILE}: {error}") from None
-    check_keys(
-        {key: kind() for key, kind in OPTIONAL_KEYS.items()} | table,
-        BOOK_KEYS | OPTIONAL_KEYS,
-        FILE,
-    )
-    book = Book(
-        root=root,
-        title=table["title"],
-        source=root / table["source"],
-        seconds_per_cell=table["seconds_per_cell"],
-        chapters=tuple(table["chapters"]),
-        editions=read_editions(root, table["frameworks"], table["languages"]),
-        repository=table.get("repository", ""),
-        two_hours=tuple(map(str, table.get("two_hours", ()))),
-    )
+    check_keys(table, KEYS, FILE)
+    lists = {key: tuple(map(str, table[key])) for key in ("chapters", "two_hours")}
+    editions = read_editions(root, table["frameworks"], table["languages"])
+    values = {key: table[key] for key in ("title", "seconds_per_cell", "repository")}
+    book = Book(root=root, editions=editions, **values, **lists)
     if book.seconds_per_cell <= 0:
         raise BookError(f"{FILE}: seconds_per_cell must be positive, got {book.seconds_per_cell}")
     if book.repository and not REPOSITORY.fullmatch(book.repository):
-        raise BookError(
-            f"{FILE}: repository must be an address like 'https://github.com/owner/name', "
-            f"got {book.repository!r}"
-        )
-    check_places(book)
+        like = "must be an address like 'https://github.com/owner/name'"
+        raise BookError(f"{FILE}: repository {like}, got {book.repository!r}")
     check_chapters(book)
+    for edition in book.editions:
+        check_overlays(book, edition)
     return book
 
 
-def read_editions(root: Path, frameworks: dict, languages: list) -> tuple[Edition, ...]:
-    """Return each framework in each language; the first ones are those of the book's source."""
-    for what, listed in (("frameworks", frameworks), ("languages", languages)):
-        if not listed:
-            raise BookError(f"{FILE}: {what} must have at least one entry")
-    for language in languages:
-        if language not in LANGUAGES:
-            raise BookError(
-                f"{FILE}: unknown language {language!r}{guess(language, LANGUAGES)}; "
-                f"known: {', '.join(LANGUAGES)}"
-            )
-    editions = []
-    for framework, entry in frameworks.items():
-        where = f"{FILE}: [frameworks.{framework}]"
-        if not FRAMEWORK.fullmatch(framework):
-            raise BookError(f"{where}: frameworks are named like 'jax', in small letters")
-        if not isinstance(entry, dict):
-            raise BookError(f"{where} must be a table, got {entry!r}")
-        check_keys(
-            {key: kind() for key, kind in OPTIONAL_FRAMEWORK_KEYS.items()} | entry,
-            FRAMEWORK_KEYS | OPTIONAL_FRAMEWORK_KEYS,
-            where,
-        )
-        for language in languages:
-            folder = framework if language == languages[0] else f"{framework}-{language}"
-            editions.append(
-                Edition(
-                    framework,
-                    language,
-                    root / "notebooks" / folder,
-                    root / entry["module"],
-                    entry["name"],
-                    tuple(map(str, entry.get("without", ()))),
-                )
-            )
-    return tuple(editions)
-
-
-def check_keys(table: dict, expected: dict[str, type], where: str) -> None:
+def check_keys(table: dict, kinds: dict[str, type], where: str) -> None:
     for key in table:
-        if key not in expected:
-            raise BookError(f"{where}: unknown key {key!r}{guess(key, expected)}")
-    for key, kind in expected.items():
+        if key not in kinds:
+            raise BookError(f"{where}: unknown key {key!r}{guess(key, kinds)}")
+    for key, kind in kinds.items():
         if key not in table:
             raise BookError(f"{where}: missing key {key!r}")
         if not isinstance(table[key], kind) or isinstance(table[key], bool):
             raise BookError(f"{where}: {key} must be of type {kind.__name__}, got {table[key]!r}")
 
 
-def check_places(book: Book) -> None:
-    """Raise BookError where a path leads out of the book, or two frameworks share a module."""
-    modules = {edition.framework: edition.module for edition in book.editions}
-    for path in [book.source, *modules.values()]:
-        if not path.resolve().is_relative_to(book.root):
-            raise BookError(f"{FILE}: {path} is outside the folder of the book")
-    for module in modules.values():
-        if list(modules.values()).count(module) > 1:
-            raise BookError(f"{FILE}: two frameworks write to {book.named(module)}")
+def read_editions(root: Path, frameworks: dict, languages: list) -> tuple[Edition, ...]:
+    """Return each framework in each language; the first framework is that of the source."""
+    if not frameworks:
+        raise BookError(f"{FILE}: frameworks must have at least one entry")
+    if languages != [ENGLISH]:
+        raise BookError(f"{FILE}: languages must be {[ENGLISH]}, got {languages}")
+    editions = []
+    for framework, entry in frameworks.items():
+        where = f"{FILE}: [frameworks.{framework}]"
+        if framework not in known():
+            there = f"not in {PACKAGE}/frameworks/{guess(framework, known())}"
+            raise BookError(f"{where}: {there}; known: {', '.join(known())}")
+        if not isinstance(entry, dict):
+            raise BookError(f"{where} must be a table, got {entry!r}")
+        check_keys({"without": []} | entry, {"without": list}, where)
+        without = tuple(map(str, entry.get("without", ())))
+        editions += [Edition(root, framework, language, without) for language in languages]
+    return tuple(editions)
 
 
 def check_chapters(book: Book) -> None:
     """Raise BookError unless book.toml lists just the files in the source folder."""
     written = {path.stem for path in book.source.glob("*.md")}
-    seen = set()
-    for name in book.chapters:
-        if not isinstance(name, str):
-            raise BookError(f"{FILE}: chapters must be names, got {name!r}")
+    for at, name in enumerate(book.chapters):
         if not CHAPTER.fullmatch(name):
             raise BookError(f"{FILE}: chapters are named like '04_masked_softmax', got {name!r}")
-        if name in seen:
+        if name in book.chapters[:at]:
             raise BookError(f"{FILE}: chapter {name!r} is listed twice")
         if name not in written:
-            file = book.named(book.chapter_file(name))
-            raise BookError(
-                f"{FILE}: chapter {name!r} has no file {file}{guess(name, written - seen)}"
-            )
-        seen.add(name)
-    for name in sorted(written - seen):
+            file, near = book.named(book.chapter_file(name)), written - set(book.chapters)
+            raise BookError(f"{FILE}: chapter {name!r} has no file {file}{guess(name, near)}")
+    for name in sorted(written - set(book.chapters)):
         file = book.named(book.chapter_file(name))
         raise BookError(f"{file}: not listed under chapters in {FILE}")
-    for edition in book.editions:
-        check_overlays(book, edition)
 
 
 def check_overlays(book: Book, edition: Edition) -> None:
@@ -214,18 +173,14 @@ def check_overlays(book: Book, edition: Edition) -> None:
                 f"{FILE}: [frameworks.{edition.framework}]: without names no chapter: {name!r}"
                 f"{guess(name, book.chapters)}"
             )
-    there = book.chapters_of(edition)
+    first = edition.framework == book.editions[0].framework
+    there = [] if first else book.chapters_of(edition)
     for path in sorted((book.source / edition.framework).glob("*.md")):
-        if edition.framework == book.editions[0].framework:
-            raise BookError(
-                f"{book.named(path)}: the chapters of {edition.framework}, the first framework, "
-                f"stand in {book.named(book.source)}/ itself"
-            )
         if path.stem not in there:
-            raise BookError(
-                f"{book.named(path)}: the edition has no chapter {path.stem!r}"
-                f"{guess(path.stem, there)}"
-            )
+            of = f"the edition has no chapter {path.stem!r}{guess(path.stem, there)}"
+            if first:
+                of = f"the chapters of the first framework stand in {book.named(book.source)}/"
+            raise BookError(f"{book.named(path)}: {of}")
 
 
 def guess(word: str, known: Iterable[str]) -> str:

@@ -17,7 +17,9 @@ def write_contents_panel(book: Book, edition: Edition) -> None:
     """Write the extension to `_build/lab/`, where `make lab` shows it to JupyterLab."""
     folder = book.root / "_build" / "lab" / NAME
     chapters = [contents_of(edition, name) for name in book.chapters_of(edition)]
-    write_whole(folder / LOADED, panel_script(chapters))
+    listed = json.dumps(chapters, ensure_ascii=False)
+    script = SCRIPT.read_text(encoding="utf-8").replace("CHAPTERS = []", f"CHAPTERS = {listed}")
+    write_whole(folder / LOADED, script.replace("NAME", NAME))
     description = {
         "name": NAME,
         "version": "1.0.0",
@@ -33,10 +35,3 @@ def contents_of(edition: Edition, name: str) -> tuple[str, str, list[str]]:
     headings = HEADING.findall("\n".join(prose))
     title = next((text for marks, text in headings if marks == "#"), name)
     return f"{name}.ipynb", title, [text for marks, text in headings if marks == "##"]
-
-
-def panel_script(chapters: list[tuple[str, str, list[str]]]) -> str:
-    """Return what JupyterLab loads, with the chapters in it."""
-    listed = json.dumps(chapters, ensure_ascii=False)
-    text = SCRIPT.read_text(encoding="utf-8").replace("CHAPTERS = []", f"CHAPTERS = {listed}")
-    return text.replace("NAME", NAME)

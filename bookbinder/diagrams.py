@@ -48,8 +48,8 @@ def stale_diagrams(source: Path, chapters: list[Chapter], folder: Path) -> list[
         if (source / name).exists() and bytes_of(source / name) != bytes_of(folder / name)
     ]
     there = sorted(f"{FOLDER}/{path.name}" for path in (folder / FOLDER).glob("*"))
-    extra = [f"{name} beside the notebooks is shown by no chapter" for name in there]
-    return stale + [text for name, text in zip(there, extra, strict=True) if name not in shown]
+    extra = [name for name in there if name not in shown]
+    return stale + [f"{name} beside the notebooks is shown by no chapter" for name in extra]
 
 
 def bytes_of(path: Path) -> bytes | None:

@@ -3,7 +3,7 @@
 import asyncio
 import copy
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,40 +12,35 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, tags_of
+from bookbinder.config import read_book
 from bookbinder.errors import BookError
+from d2l_attention.frameworks import load
 
 KERNEL = "python3"
-CACHE_TROUBLE = ("reading", "writing")
-JAX_CACHE = Path(__file__).parents[1] / "_build" / "jax-cache"
+ROOT = Path(__file__).parents[1]
 
 
 def kernel_environment(framework: str = "") -> dict[str, str]:
     """Return the environment variables under which outputs are made and compared.
 
-    `framework` is that of the edition; by default D2L_FRAMEWORK names it, or it is pytorch.
+    `framework` is that of the edition; by default D2L_FRAMEWORK names it, or it is the first.
     """
-    framework = framework or os.environ.get("D2L_FRAMEWORK") or "pytorch"
-    device = os.environ.get("D2L_DEVICE") or "cpu"
-    own = {"jax": jax_environment(device)}
+    framework = (
+        framework or os.environ.get("D2L_FRAMEWORK") or read_book(ROOT).editions[0].framework
+    )
     return {
         "D2L_FRAMEWORK": framework,
-        "D2L_DEVICE": device,
+        "D2L_DEVICE": os.environ.get("D2L_DEVICE") or "cpu",
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "PYTHONHASHSEED": "0",
-    } | own.get(framework, {})
-
-
-def jax_environment(device: str) -> dict[str, str]:
-    """Let JAX keep every program that it compiles: it compiles one for each small operation."""
-    return {
-        "JAX_PLATFORMS": "cpu" if device == "cpu" else "",
-        "JAX_COMPILATION_CACHE_DIR": str(JAX_CACHE),
-        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-        # Another process may be writing the same program: then this one compiles it itself.
-        "PYTHONWARNINGS": ",".join(f"ignore:Error {doing} persistent" for doing in CACHE_TROUBLE),
-        "TF_CPP_MIN_LOG_LEVEL": "3",  # XLA's own log, which complains of slow machines
+        **frameworks_own(framework),
     }
+
+
+def frameworks_own(framework: str) -> dict[str, str]:
+    """Return the variables that the framework itself reads."""
+    device = os.environ.get("D2L_DEVICE") or "cpu"
+    return load(framework).environment(device, ROOT / "_build" / f"{framework}-cache")
 
 
 def execute(
@@ -61,15 +56,7 @@ def execute(
     or leaves outputs that a book must not have.
     """
     notebook = copy.deepcopy(chapter.notebook)
-    running = 0
-
-    def started(cell, cell_index):
-        nonlocal running
-        running = cell_index
-
-    def finished(cell, cell_index, **_):
-        on_cell(code_number(notebook, cell_index))
-
+    begun = [0]  # the cells that have begun to run
     client = NotebookClient(
         notebook,
         timeout=seconds,
@@ -78,8 +65,8 @@ def execute(
         coalesce_streams=True,
         resources={"metadata": {"path": str(folder)}},
         extra_arguments=["--log-level=CRITICAL"],  # the kernel's own log is not the book's
-        on_cell_start=started,
-        on_cell_executed=finished,
+        on_cell_start=lambda cell, cell_index: begun.append(cell_index),
+        on_cell_executed=lambda cell, cell_index, **_: on_cell(code_number(notebook, cell_index)),
     )
     try:
         run_to_the_end(client, kernel_environment(framework))
@@ -93,10 +80,9 @@ def execute(
         reason = f"the kernel did not start: {error}"
     else:
         if problems := output_problems(notebook):
-            running, reason = problems[0]
-        else:
-            return notebook
-    raise BookError(cell_message(chapter, notebook, running, reason))
+            raise BookError(cell_message(chapter, notebook, *problems[0]))
+        return notebook
+    raise BookError(cell_message(chapter, notebook, begun[-1], reason))
 
 
 def run_to_the_end(client: NotebookClient, own: dict[str, str] | None = None) -> None:
@@ -136,28 +122,29 @@ def output_problems(notebook: NotebookNode) -> list[tuple[int, str]]:
     does; nothing is written to stderr; pictures are SVG (which nbval compares) with a text for
     those who cannot see them; nothing hides behind an output that is not compared without a reason.
     """
-    problems = []
     code = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-    for number, (index, cell) in enumerate(code, 1):
+    return [
+        (index, problem)
+        for number, (index, cell) in enumerate(code, 1)
+        for problem in cell_problems(cell, number)
+    ]
 
-        def found(text, index=index):
-            problems.append((index, text))
 
-        tags = tags_of(cell)
-        raised = [o for o in cell.outputs if o.output_type == "error"]
-        if cell.execution_count != number:
-            found(f"its execution count is {cell.execution_count}, not {number}")
-        if raised and "raises-exception" not in tags:
-            found(f"raises {raised[0].ename} without the tag raises-exception")
-        if "raises-exception" in tags and not raised:
-            found("is tagged raises-exception, but raises nothing")
-        if any(o.output_type == "stream" and o.name == "stderr" for o in cell.outputs):
-            found("writes to stderr")
-        kinds = {kind for o in cell.outputs for kind in o.get("data", {})}
-        if kinds & {"image/png", "image/jpeg"}:
-            found("shows a bitmap, which is not compared: call use_svg_display() first")
-        if "image/svg+xml" in kinds and not cell.metadata.get("alt"):
-            found('shows a picture and needs alt="..." in its first line')
-        if "nbval-ignore-output" in tags and "#" not in cell.source:
-            found("is tagged nbval-ignore-output without a comment that says why")
-    return problems
+def cell_problems(cell: NotebookNode, number: int) -> Iterator[str]:
+    tags = tags_of(cell)
+    raised = [o for o in cell.outputs if o.output_type == "error"]
+    if cell.execution_count != number:
+        yield f"its execution count is {cell.execution_count}, not {number}"
+    if raised and "raises-exception" not in tags:
+        yield f"raises {raised[0].ename} without the tag raises-exception"
+    if "raises-exception" in tags and not raised:
+        yield "is tagged raises-exception, but raises nothing"
+    if any(o.output_type == "stream" and o.name == "stderr" for o in cell.outputs):
+        yield "writes to stderr"
+    kinds = {kind for o in cell.outputs for kind in o.get("data", {})}
+    if kinds & {"image/png", "image/jpeg"}:
+        yield "shows a bitmap, which is not compared: call use_svg_display() first"
+    if "image/svg+xml" in kinds and not cell.metadata.get("alt"):
+        yield 'shows a picture and needs alt="..." in its first line'
+    if "nbval-ignore-output" in tags and "#" not in cell.source:
+        yield "is tagged nbval-ignore-output without a comment that says why"

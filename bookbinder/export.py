@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bookbinder.chapters import Chapter, heading_before
+from bookbinder.config import PACKAGE
 from bookbinder.errors import BookError
 
 MARK = "#@save"
@@ -22,7 +23,6 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 IMPORTS = (ast.Import, ast.ImportFrom)
 LINE_LENGTH = 100
-PACKAGE = "d2l_attention"  # what a chapter imports from its hand-written modules is public, too
 
 Place = Callable[[int], str]  # line of a cell -> "file:line"
 
@@ -39,8 +39,8 @@ class Saved:
 
 
 def saved_in(chapter: Chapter) -> list[Saved]:
-    """Return what the cells of a chapter save, in order."""
-    saved = []
+    """Return what the cells of a chapter save, in order; in every language it is the same."""
+    chapter, saved = chapter.english, []
     for index, cell in enumerate(chapter.notebook.cells):
         if cell.cell_type == "code" and "save" in cell.source.lower():
             origin = f"{chapter.file}, {heading_before(chapter, index)}"
@@ -57,39 +57,42 @@ def saved_in_cell(source: str, place: Place, origin: str) -> Saved | None:
 
     try:
         marks = marked_lines(source, at)
-        tree = ast.parse(source) if marks else None
+        body = ast.parse(source).body if marks else []
     except (SyntaxError, tokenize.TokenError) as error:
         if MARK not in source:
             return None  # not ours to judge: executing the cell will say what is wrong
         line = getattr(error, "lineno", None) or 1
         raise BookError(f"{at(line)}: a cell with {MARK} does not parse: {error.args[0]}") from None
-    if tree is None:
+    if not marks:
         return None
     text = source.splitlines()
+    for line, mark in marks.items():
+        text[line - 1] = text[line - 1].rstrip().removesuffix(mark).rstrip()
     first, *more = marks
-    whole = first == 1 and text[0].strip() == marks[first]
+    whole = first == 1 and not text[0]
     if whole and more:
         raise BookError(f"{at(more[0])}: this {MARK} is not needed: line 1 saves the whole cell")
-    wanted = tree.body if whole else [owner(tree, line, text, at) for line in marks]
-    kinds = [marks[first]] * len(wanted) if whole else list(marks.values())
+    wanted = {node: marks[1] for node in body} if whole else {}
+    wanted |= {} if whole else {owner(body, line, text, at): marks[line] for line in marks}
     if not wanted:
         raise BookError(f"{at(1)}: {MARK} saves an empty cell")
-    check_statements(wanted, tree, at)
-    imports = [ast.unparse(node) for node in wanted if isinstance(node, IMPORTS)]
-    rest = [node for node in wanted if not isinstance(node, IMPORTS)]
-    if whole:
-        gone = {1} | {n for node in wanted if isinstance(node, IMPORTS) for n in span(node)}
-        lines = [line for number, line in enumerate(text, 1) if number not in gone]
-    else:
+    for node in wanted:
+        if not isinstance(node, DEFINITIONS + ASSIGNMENTS + IMPORTS):
+            got = repr(ast.unparse(node).splitlines()[0])
+            raise BookError(f"{at(node.lineno)}: a saved cell holds definitions only, got {got}")
+    imports = [node for node in wanted if isinstance(node, IMPORTS)]
+    rest = [node for node in wanted if node not in imports]
+    gone = {line for node in imports for line in span(node)}
+    lines = [line for number, line in enumerate(text, 1) if number not in gone]
+    if not whole:
         lines = [line for node in rest for line in ["", "", *lines_of(node, text)]]
-    names = {name: at(node.lineno) for node in rest for name in names_of(node)}
-    public = [
-        name
-        for node, kind in zip(wanted, kinds, strict=True)
-        if kind == MARK
-        for name in names_of(node)
-    ]
-    return Saved(origin, imports, without_marks("\n".join(lines)).strip("\n"), names, public)
+    return Saved(
+        origin,
+        imports=[ast.unparse(node) for node in imports],
+        source="\n".join(lines).strip("\n"),
+        names={name: at(node.lineno) for node in rest for name in names_of(node)},
+        public=[name for node in wanted if wanted[node] == MARK for name in names_of(node)],
+    )
 
 
 def marked_lines(source: str, at: Place) -> dict[int, str]:
@@ -106,24 +109,18 @@ def marked_lines(source: str, at: Place) -> dict[int, str]:
     return lines
 
 
-def owner(tree: ast.Module, line: int, text: list[str], at: Place) -> ast.stmt:
+def owner(body: list[ast.stmt], line: int, text: list[str], at: Place) -> ast.stmt:
     """Return the statement that a mark at the end of this line saves."""
-    for node in tree.body:
-        if line in mark_span(node) and not text[line - 1].strip().startswith(MARK):
+    for node in body:
+        lines = span(node) if isinstance(node, ASSIGNMENTS + IMPORTS) else range(0)
+        if isinstance(node, DEFINITIONS):
+            lines = range(span(node).start, max(node.body[0].lineno, node.lineno + 1))
+        if line in lines and text[line - 1]:
             return node
     raise BookError(
         f"{at(line)}: cannot place {MARK}: put it alone on the first line of the cell, or at the "
         "end of a top-level def, class, decorator, assignment or import line"
     )
-
-
-def mark_span(node: ast.stmt) -> range:
-    """Return the lines on which a mark belongs to this statement."""
-    if isinstance(node, DEFINITIONS):
-        return range(span(node).start, max(node.body[0].lineno, node.lineno + 1))
-    if isinstance(node, ASSIGNMENTS + IMPORTS):
-        return span(node)
-    return range(0)
 
 
 def span(node: ast.stmt) -> range:
@@ -140,17 +137,6 @@ def lines_of(node: ast.stmt, text: list[str]) -> list[str]:
     return text[start - 1 : node.end_lineno]
 
 
-def check_statements(wanted: list[ast.stmt], tree: ast.Module, at: Place) -> None:
-    for node in wanted:
-        if not isinstance(node, DEFINITIONS + ASSIGNMENTS + IMPORTS):
-            raise BookError(
-                f"{at(node.lineno)}: a saved cell holds definitions only, got "
-                f"{ast.unparse(node).splitlines()[0]!r}"
-            )
-        if any(other is not node and set(span(other)) & set(span(node)) for other in tree.body):
-            raise BookError(f"{at(node.lineno)}: a saved statement needs lines of its own")
-
-
 def names_of(node: ast.stmt) -> list[str]:
     """Return the names that a statement gives the module; imports, only those of this project."""
     if isinstance(node, DEFINITIONS):
@@ -162,19 +148,10 @@ def names_of(node: ast.stmt) -> list[str]:
     return [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
 
 
-def without_marks(source: str) -> str:
-    """Return the source with its mark comments cut out; marks inside strings stay."""
-    lines = source.splitlines()
-    for number, mark in marked_lines(source, str).items():
-        lines[number - 1] = lines[number - 1].rstrip().removesuffix(mark).rstrip()
-    return "\n".join(lines)
-
-
 def compose_module(saved: list[Saved], header: str) -> str:
     """Return the text of the module: header, imports, public names, blocks under their origin.
 
-    Raises BookError where two cells save one name, where the result uses a name that is not
-    saved, or where it does not compile.
+    Raises BookError where two cells save one name, or the result uses a name that is not saved.
     """
     places: dict[str, str] = {}
     for block in saved:
@@ -184,9 +161,7 @@ def compose_module(saved: list[Saved], header: str) -> str:
             places[name] = place
     imports = "\n".join(line for block in saved for line in block.imports)
     public = ", ".join(f'"{name}"' for block in saved for name in block.public)
-    listed = "\n".join(
-        textwrap.wrap(f"__all__ = [{public}]", LINE_LENGTH, subsequent_indent="    ")
-    )
+    listed = textwrap.fill(f"__all__ = [{public}]", LINE_LENGTH, subsequent_indent="    ")
     blocks, above = [], ""
     for block in (b for b in saved if b.source):
         origin = f"# From {block.origin}\n" if block.origin != above else ""
@@ -196,7 +171,6 @@ def compose_module(saved: list[Saved], header: str) -> str:
     text = ruff(["check", "--fix", "--exit-zero", "--select=I,F401"], text)
     text = ruff(["format", "--config=format.skip-magic-trailing-comma=true"], text)
     check_names(text)
-    compile(text, "<the composed module>", "exec")
     return text
 
 
@@ -204,21 +178,18 @@ def check_names(text: str) -> None:
     """Raise BookError where the module uses a name that no cell saves."""
     report = ruff(["check", "--exit-zero", "--select=F821,F811", "--output-format=json"], text)
     for finding in json.loads(report):
-        above = text.splitlines()[: finding["location"]["row"]]
-        origin = next(
-            (line for line in reversed(above) if line.startswith("# From ")), "# From the imports"
+        above = "\n# From the imports\n" + "\n".join(
+            text.splitlines()[: finding["location"]["row"]]
         )
-        raise BookError(
-            f"{origin.removeprefix('# From ')}: saved code cannot stand alone: "
-            f"{finding['message']}; save its definition or import too"
-        )
+        origin = above.rpartition("\n# From ")[2].partition("\n")[0]
+        what = f"saved code cannot stand alone: {finding['message']}"
+        raise BookError(f"{origin}: {what}; save its definition or import too")
 
 
 def ruff(command: list[str], text: str) -> str:
     """Run ruff on `text` and return what it prints."""
-    options = ["--isolated", f"--line-length={LINE_LENGTH}", "--quiet", "--no-cache", "-"]
-    if command[0] == "check":
-        options[:0] = ["--target-version=py311"]
+    options = ["--isolated", f"--line-length={LINE_LENGTH}", "--target-version=py311"]
+    options += ["--quiet", "--no-cache", "-"]
     done = subprocess.run(
         [sys.executable, "-m", "ruff", *command, *options],
         input=text,

@@ -6,20 +6,17 @@ Every check is a function from pages to a list of problems, "file:line: what".
 import re
 from pathlib import Path
 
-from bookbinder.text import (
-    CITATION,
-    EQUATION,
-    LINK,
-    MINUTES,
-    REFERENCE,
-    TAG,
-    Page,
-    without_code,
-)
+from bookbinder.roles import OPENING, WORDS
+from bookbinder.text import CITATION, EQUATION, LINK, REFERENCE, TAG, Page, without_code
+from d2l_attention.frameworks import known, load
 
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:%|(?:[eE][-+]?\d+)?(?![\d.]*\w))")
 EXERCISE = re.compile(r"\b[Ee]xercise \d+\.\d+")
-VERSION = re.compile(r"\b(Python|PyTorch|torch|matplotlib|Matplotlib|CUDA|JupyterLab) \d+(\.\d+)*")
+VERSIONED = ["Python", "matplotlib", "Matplotlib", "CUDA", "JupyterLab"]
+VERSIONED += [
+    name for framework in map(load, known()) for name in (framework.NAME, framework.PACKAGE)
+]
+VERSION = re.compile(rf"\b({'|'.join(VERSIONED)}) \d+(\.\d+)*")
 TWO_SENTENCES = re.compile(r"[\w)$`*”][.?!][”*]* (?=[A-Z“`$*])")
 LABEL = re.compile(r"^(> |- |\d+\. )?(\*\*[^*]*\.\*\* )?")  # "> **Note.** ..." is one sentence
 ABBREVIATION = re.compile(r"\b(e\.g|i\.e|vs|cf|al|Eq|Fig)\. ")
@@ -27,7 +24,6 @@ RAW_MARKUP = re.compile(
     r"\\eqref|\\label|\\ref\b|^:::|\{(ref|eq|note|cite|numref)\}|:label:|:eqref:"
 )
 HTML = re.compile(r"</?(?!details|summary|sup|sub|br)[a-zA-Z][^>\n]*>")
-OPENING = ("> **The question.**", "**You will learn**", "**You need**")
 
 
 def problems(pages: list[Page], folder: Path) -> list[str]:
@@ -49,13 +45,12 @@ def form_problems(page: Page) -> list[str]:
     found = []
     if not lines or not lines[0].text.startswith(f"# {page.number}. "):
         found.append(f"{first}: a chapter begins with its title, '# {page.number}. ...'")
-    for opening in OPENING:
-        if not any(line.text.startswith(opening) for line in lines):
-            found.append(f"{first}: the opening lacks {opening!r}")
-    if not MINUTES.search(page.text):
-        found.append(f"{first}: the opening lacks '**Time** {{{{minutes}}}}'")
-    if "Summary" not in page.anchors():
-        found.append(f"{first}: a chapter closes with '## Summary'")
+    roles = {line.role for line in lines}
+    found += [f"{first}: the opening lacks {WORDS[r]!r}" for r in OPENING if r not in roles]
+    if page.minutes() == (0, 0):
+        found.append(f"{first}: the opening lacks '{WORDS['time']} {{{{minutes}}}}'")
+    if "summary" not in roles:
+        found.append(f"{first}: a chapter closes with {WORDS['summary']!r}")
     for line in lines:
         bare = without_code(line.text)
         if RAW_MARKUP.search(line.text) or HTML.search(re.sub(r"<https?:[^>]*>", "", bare)):
@@ -131,7 +126,7 @@ def number_problems(page: Page) -> list[str]:
     found = []
     given = page.given()
     for line in page.lines():
-        if line.in_references or CITATION.search(line.text) or MINUTES.search(line.text):
+        if line.in_references or CITATION.search(line.text) or line.role == "time":
             continue  # others look at citations, and the binder counts the minutes
         text = re.sub(r"\{,\}|(?<=\d),(?=\d{3}\b)", "", LINK.sub(r" \2 ", TAG.sub("", line.text)))
         text = EXERCISE.sub("", VERSION.sub("", text))

@@ -2,8 +2,9 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from bookbinder.chapters import Chapter
@@ -11,7 +12,6 @@ from bookbinder.errors import BookError
 from bookbinder.text import Page
 
 FILE = "notation.toml"
-HEADING = "## Notation"  # above the table
 KEYS = ("symbol", "meaning", "shape")
 MATH = re.compile(r"\$\$(.*?)\$\$|(?<![\\$])\$([^$\n]+)\$", re.DOTALL)
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
@@ -67,22 +67,20 @@ def read_notation(folder: Path, framework: str) -> list[Letter]:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))["letter"]
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError) as error:
         raise BookError(f"{FILE}: {error}") from None
-    letters = []
-    for entry in entries:
-        code = entry.get("code")
-        if isinstance(code, dict):
-            code = code.get(framework)
-        unknown = set(entry) - set(KEYS) - {"code", "chapter"}
-        missing = [key for key in KEYS if not isinstance(entry.get(key), str)]
-        if unknown or missing or not isinstance(code, str):
-            what = f"{[*missing, 'code'][0]} must be a string"
-            if isinstance(entry.get("code"), dict):
-                what = f"code has no name for {framework}"
-            if unknown:
-                what = f"unknown {sorted(unknown)}"
-            raise BookError(f"{FILE}: {entry.get('symbol', entry)}: {what}")
-        letters.append(Letter(**entry | {"code": code}))
-    return letters
+    return [read_letter(entry, framework) for entry in entries]
+
+
+def read_letter(entry: dict, framework: str) -> Letter:
+    code, where = entry.get("code"), f"{FILE}: {entry.get('symbol', entry)}"
+    if unknown := sorted(set(entry) - {*KEYS, "code", "chapter"}):
+        raise BookError(f"{where}: unknown {unknown}")
+    if isinstance(code, dict) and framework not in code:
+        raise BookError(f"{where}: code has no name for {framework}")
+    values = entry | {"code": code[framework] if isinstance(code, dict) else code}
+    for key in (*KEYS, "code"):
+        if not isinstance(values.get(key), str):
+            raise BookError(f"{where}: {key} must be a string")
+    return Letter(**values)
 
 
 def two_meanings(letters: list[Letter]) -> list[str]:
@@ -90,13 +88,10 @@ def two_meanings(letters: list[Letter]) -> list[str]:
     found, seen = [], {}
     for letter in letters:
         for name in sorted(letter.letters):
-            for chapter in {letter.chapter, None}:
-                if (name, chapter) in seen:
-                    where = f"chapter {letter.chapter}" if letter.chapter is not None else "general"
-                    found.append(
-                        f"{FILE}: {name} has two meanings ({where}): {seen[name, chapter]!r} and "
-                        f"{letter.meaning!r}"
-                    )
+            for chapter in {letter.chapter, None} & {at for other, at in seen if other == name}:
+                where = "general" if letter.chapter is None else f"chapter {letter.chapter}"
+                both = f"{seen[name, chapter]!r} and {letter.meaning!r}"
+                found.append(f"{FILE}: {name} has two meanings ({where}): {both}")
             seen[name, letter.chapter] = letter.meaning
     return found
 
@@ -135,50 +130,32 @@ def table(letters: list[Letter], chapters: list[Chapter]) -> str:
 
     A chapter's letter that this edition of it does not use is left out.
     """
-    letters = used_letters(letters, chapters)
-    numbers = {None: "**In every chapter**"}
-    numbers |= {number_of(c.name): f"**Only in chapter {number_of(c.name)}**" for c in chapters}
-    blocks = []
-    for number, title in numbers.items():
-        rows = [
-            f"| {x.symbol} | {x.meaning} | {x.shape} | {in_code(x.names)} |"
-            for x in letters
-            if x.chapter == number
-        ]
-        if rows:
-            head = "| Symbol | Meaning | Shape | In code |\n|---|---|---|---|"
-            blocks.append("\n".join([title, "", head, *rows]))
+    titles = {None: "**In every chapter**"}
+    titles |= {number_of(c.name): f"**Only in chapter {number_of(c.name)}**" for c in chapters}
+    rows: dict[int | None, list[str]] = {number: [] for number in titles}
+    for x in used_letters(letters, chapters):
+        names = ", ".join(f"`{name}`" if name != "…" else name for name in x.names)
+        rows[x.chapter].append(f"| {x.symbol} | {x.meaning} | {x.shape} | {names} |")
+    head = "| Symbol | Meaning | Shape | In code |\n|---|---|---|---|"
+    blocks = ["\n".join([title, "", head, *rows[n]]) for n, title in titles.items() if rows[n]]
     return "\n\n".join(blocks)
-
-
-def in_code(names: list[str]) -> str:
-    return ", ".join(f"`{name}`" if name != "…" else name for name in names)
 
 
 def number_of(name: str) -> int:
     return int(name.split("_")[0])
 
 
-def passages(page: Page) -> Iterator[tuple[str, str]]:
-    """Yield where and text of the lines of a page, then of its cells: equations span lines.
+def where_letters(page: Page) -> dict[str, str]:
+    """Return the letters of a page's equations, each with the place where it comes first.
 
     The notation table itself and the references are left out.
     """
-    of_its_own = False
-    for line in page.lines():
-        if line.text.startswith("## "):
-            of_its_own = line.text == HEADING
-        if not line.in_references and not of_its_own:
-            yield line.where, line.text
-    for cell in page.chapter.notebook.cells:
-        if cell.cell_type == "markdown":
-            yield page.chapter.file, cell.source.partition(HEADING)[0]
-
-
-def where_letters(page: Page) -> dict[str, str]:
-    """Return the letters of a page's equations, each with the place where it comes first."""
+    told = [line for line in page.lines() if line.section not in ("notation", "references")]
+    passages = [(line.where, line.text) for line in told]
+    for _, lines in groupby(told, key=lambda line: line.cell):  # equations span lines
+        passages.append((page.chapter.file, "\n".join(line.text for line in lines)))
     used: dict[str, str] = {}
-    for where, text in passages(page):
+    for where, text in passages:
         for letter in letters_in(text):
             used.setdefault(letter, where)
     return used

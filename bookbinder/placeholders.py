@@ -8,7 +8,7 @@ from bookbinder.config import FILE, Book, Edition, guess
 from bookbinder.errors import BookError
 from bookbinder.notation import read_notation, table
 from bookbinder.reading_time import Section, in_fives, minutes, sections
-from bookbinder.text import jupyter_anchor
+from bookbinder.text import anchor_of
 
 MINUTES, PATH, NOTATION = "{{minutes}}", "{{path}}", "{{notation}}"
 
@@ -27,12 +27,13 @@ def filled_in(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Cha
 
 
 def with_texts(chapter: Chapter, texts: dict[str, str]) -> Chapter:
+    original = chapter.original and with_texts(chapter.original, texts)
     notebook = copy.deepcopy(chapter.notebook)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             for place, text in texts.items():
                 cell.source = cell.source.replace(place, text)
-    return dataclasses.replace(chapter, notebook=notebook)
+    return dataclasses.replace(chapter, notebook=notebook, original=original)
 
 
 def path_sections(book: Book, chapters: list[Chapter]) -> dict[str, list[Section]]:
@@ -49,7 +50,7 @@ def path_sections(book: Book, chapters: list[Chapter]) -> dict[str, list[Section
             continue  # this edition does not have it
         if name not in by_name:
             raise BookError(f"{FILE}: two_hours: no chapter {name!r}{guess(name, by_name)}")
-        titles = [section.title for section in by_name[name]]
+        titles = [section.heading.english_title for section in by_name[name]]
         if heading and heading not in titles:
             raise BookError(
                 f"{FILE}: two_hours: {name} has no section {heading!r}{guess(heading, titles)}"
@@ -57,7 +58,7 @@ def path_sections(book: Book, chapters: list[Chapter]) -> dict[str, list[Section
         path.setdefault(name, []).extend(
             section
             for section in by_name[name]
-            if (section.title == heading if heading else not section.is_exercises)
+            if (section.heading.english_title == heading if heading else not section.is_exercises)
         )
     return path
 
@@ -69,11 +70,16 @@ def time_text(chapter: Chapter, path: list[Section]) -> str:
     if practised:
         text += f", {practised} for the exercises"
     if path:
-        whole = len(path) == len([s for s in sections(chapter) if not s.is_exercises])
-        links = ", ".join(f"[{s.title}](#{jupyter_anchor(s.title)})" for s in path)
-        what = "the whole chapter but its exercises" if whole else links
+        what = links(chapter, path, "") or "the whole chapter but its exercises"
         text += f"\n\n**Two-hour path** {what} (about {path_minutes(path)} minutes)"
     return text
+
+
+def links(chapter: Chapter, path: list[Section], file: str) -> str:
+    """Return links to the sections of a path, or nothing where it is the whole chapter."""
+    if len(path) == len([s for s in sections(chapter) if not s.is_exercises]):
+        return ""
+    return ", ".join(f"[{s.heading.title}]({file}#{anchor_of(s.heading)})" for s in path)
 
 
 def path_minutes(path: list[Section]) -> int:
@@ -87,13 +93,8 @@ def path_table(chapters: list[Chapter], path: dict[str, list[Section]]) -> str:
         if chapter.name not in path:
             continue
         title = title_cell(chapter.notebook).source.splitlines()[0].lstrip("# ").strip()
-        whole = [s for s in sections(chapter) if not s.is_exercises]
-        read = path[chapter.name]
-        links = "all of it, without the exercises"
-        if len(read) < len(whole):
-            links = ", ".join(
-                f"[{s.title}]({chapter.name}.ipynb#{jupyter_anchor(s.title)})" for s in read
-            )
-        rows.append(f"| [{title}]({chapter.name}.ipynb) | {links} | {path_minutes(read)} |")
+        file, read = f"{chapter.name}.ipynb", path[chapter.name]
+        what = links(chapter, read, file) or "all of it, without the exercises"
+        rows.append(f"| [{title}]({file}) | {what} | {path_minutes(read)} |")
     total = sum(map(path_minutes, path.values()))
     return "\n".join([*rows, f"| **Together** | | {total // 60} h {total % 60} min |"])

@@ -44,7 +44,8 @@ def bring_copies(book: Book, edition: Edition, folder: Path) -> None:
         if copy.exists() and digest_of(copy) not in (brought.get(copy.name), digest(text)):
             if brought.get(copy.name) == digest(text):
                 continue  # changed by the reader, and there is no newer version
-            new = new_name(copy, text)
+            names = names_beside(copy, "new")  # the first that is free or holds this version
+            new = next(p for p in names if not p.exists() or digest_of(p) == digest(text))
             print(f"{copy.name} is yours and stays; the new version is {new.name}")
             write_whole(new, text)
         else:
@@ -99,12 +100,6 @@ def trust(texts: list[str]) -> None:
         print(f"the copies are not signed ({error}): pictures appear when you run their cells")
 
 
-def new_name(copy: Path, text: str) -> Path:
-    """Return the first name for a new version that is free or holds `text`."""
-    free = (p for p in names_beside(copy, "new") if not p.exists() or digest_of(p) == digest(text))
-    return next(free)
-
-
 def names_beside(copy: Path, kind: str) -> Iterator[Path]:
     """Yield NAME.kind.ipynb, NAME.kind-2.ipynb, ..."""
     for number in itertools.count(1):
@@ -127,11 +122,9 @@ def digest(text: str) -> str:
     JupyterLab writes metadata when it opens a notebook, and outputs when it runs one; neither is
     work that could be lost. A file that is no notebook counts as it stands.
     """
-    try:
+    with contextlib.suppress(ValueError, AttributeError, nbformat.ValidationError):
         cells = nbformat.reads(text, as_version=4).cells
         text = json.dumps([(cell.cell_type, cell.source) for cell in cells])
-    except (ValueError, AttributeError, nbformat.ValidationError):
-        pass
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -12,26 +12,26 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, tags_of
+from bookbinder.text import Line, headings_of
 
 WORDS_A_MINUTE = 150
 LINES_A_MINUTE = 6
 LINES_WRITTEN_A_MINUTE = 2
 WORDS_WORKED_OUT_A_MINUTE = 50
-EXERCISES = "Exercises"
-OUTSIDE = ("References",)
 EQUATION = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)  # read as one word
 TARGET = re.compile(r"\]\([^)]*\)")
 MARKUP = re.compile(r"<[^>]*>|[#>|*`_-]+")
 WORD = re.compile(r"\w[\w'’.-]*")
 FOLD = re.compile(r"<details>.*?</details>", re.DOTALL)
 HINT = re.compile(r'<details class="hint">.*?</details>', re.DOTALL)  # opened on request only
+HEADING = re.compile(r"##? .*")
 
 
 @dataclass
 class Section:
     """What stands under one `## ` heading of a chapter; the opening has the title's."""
 
-    title: str
+    heading: Line
     words: int = 0
     code_lines: int = 0
     solution_words: int = 0
@@ -39,7 +39,7 @@ class Section:
 
     @property
     def is_exercises(self) -> bool:
-        return self.title == EXERCISES
+        return self.heading.role == "exercises"
 
     @property
     def minutes(self) -> float:
@@ -51,16 +51,17 @@ class Section:
 
 
 def sections(chapter: Chapter) -> list[Section]:
-    """Return the sections of a chapter, without its list of references."""
+    """Return the sections of a chapter, counted in English, without its list of references."""
+    headings = {heading.english: heading for heading in headings_of(chapter)}
     found: list[Section] = []
-    for cell in chapter.notebook.cells:
+    for cell in chapter.english.notebook.cells:
         for part in parts_of(cell):
-            heading = re.match(r"##? (.*)", part)
+            heading = HEADING.match(part)
             if cell.cell_type == "markdown" and heading:
-                found.append(Section(heading[1].strip()))
+                found.append(Section(headings[heading[0]]))
             if found:
                 count(found[-1], cell, part)
-    return [section for section in found if section.title not in OUTSIDE]
+    return [section for section in found if section.heading.role != "references"]
 
 
 def parts_of(cell: NotebookNode) -> Iterator[str]:

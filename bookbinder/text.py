@@ -1,33 +1,118 @@
 """A chapter as a reader meets it: its prose, headings, equations and outputs."""
 
+import copy
+import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter
+from bookbinder.roles import WORDS, role_of
 
 TAG = re.compile(r"\\tag\{([^}]*)\}")
 EQUATION = re.compile(r"\((\d+\.\d+)\)")
-LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]*(?:\([^()\s]*\)[^()\s]*)*)\)")
-CITATION = re.compile(r"\[\[(\d+)\]\]\(#References\)")
+TARGET = r"[^()\s]*(?:\([^()\s]*\)[^()\s]*)*"
+LINK = re.compile(rf"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(({TARGET})\)")
+TO_HEADING = re.compile(rf"\]\(([\w.]*)#({TARGET})\)")
+CITATION = re.compile(rf"\[\[(\d+)\]\]\(#{TARGET}\)")
 REFERENCE = re.compile(r"^(\d+)\. ")
 SHOWN = re.compile(r"\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
-REFERENCES = "References"
+LABEL = re.compile(r"\*\*([^*]*)\*\* ?")
 MINUTES = re.compile(
-    r"^\*\*Time\*\* about (\d+) minutes to read(?:, (\d+) for the exercises)?$", re.MULTILINE
+    rf"^{re.escape(WORDS['time'])} about (\d+) minutes to read(?:, (\d+) for the exercises)?$",
+    re.MULTILINE,
 )
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of prose: where it stands, its text, and whether it is in the list of references."""
+    """One line of prose: where it stands, its text, its role and that of the section around it."""
 
     where: str
     text: str
     cell: int
-    in_references: bool
+    english: str
+    role: str
+    section: str
+
+    @property
+    def in_references(self) -> bool:
+        return self.section == "references"
+
+    @property
+    def title(self) -> str:
+        """The words of a heading as the chapter shows it."""
+        return self.text.lstrip("#").strip()
+
+    @property
+    def english_title(self) -> str:
+        """The words by which routes and the module name a heading."""
+        return self.english.lstrip("#").strip()
+
+
+def lines_of(chapter: Chapter, fenced: bool = False) -> Iterator[Line]:
+    """Yield the lines of prose, those of fenced blocks only where they are asked for."""
+    inside, section = False, ""
+    cells = zip(chapter.notebook.cells, chapter.english.notebook.cells, strict=True)
+    for index, (cell, source) in enumerate(cells):
+        if cell.cell_type != "markdown":
+            continue
+        lines = zip(cell.source.splitlines(), source.source.splitlines(), strict=True)
+        for offset, (text, english) in enumerate(lines):
+            is_fence = english.startswith("```")
+            inside ^= is_fence
+            role = "" if inside or is_fence else role_of(english)
+            if english.startswith(("# ", "## ")) and not inside:
+                section = role
+            if fenced or not (inside or is_fence):
+                yield Line(chapter.where(index, offset), text, index, english, role, section)
+
+
+def headings_of(chapter: Chapter) -> list[Line]:
+    return [line for line in lines_of(chapter) if line.english.startswith("#")]
+
+
+def anchor_of(heading: Line) -> str:
+    """Return the anchor by which links in the source lead to a heading: that of its English."""
+    return jupyter_anchor(heading.english_title)
+
+
+def jupyter_anchor(title: str) -> str:
+    """Return the anchor that JupyterLab gives a heading which shows this title."""
+    return title.strip().replace(" ", "-")
+
+
+def with_shown_anchors(chapters: list[Chapter]) -> list[Chapter]:
+    """Return chapters whose links lead to headings as they are shown; written, they are English."""
+    shown = {
+        chapter.name: {anchor_of(h): jupyter_anchor(h.title) for h in headings_of(chapter)}
+        for chapter in chapters
+        if chapter.original
+    }
+
+    def led(chapter: Chapter) -> Chapter:
+        def link(found: re.Match) -> str:
+            known = shown.get(found[1].removesuffix(".ipynb") or chapter.name, {})
+            return f"]({found[1]}#{known.get(found[2], found[2])})"
+
+        notebook = copy.deepcopy(chapter.notebook)
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = TO_HEADING.sub(link, cell.source)
+        return dataclasses.replace(chapter, notebook=notebook)
+
+    return [led(chapter) if chapter.original else chapter for chapter in chapters]
+
+
+def shown_words(chapters: list[Chapter]) -> dict[str, str]:
+    """Return the titles and labels that have a role, as chapters show them, each with its role."""
+    lines = [line for chapter in chapters for line in lines_of(chapter)]
+    titles = {line.title: line.role for line in lines if line.english.startswith("## ")}
+    labels = {LABEL.search(line.text)[1]: line.role for line in lines if line.english[:4] == "> **"}
+    return {words: role for words, role in (titles | labels).items() if role}
 
 
 @dataclass
@@ -47,31 +132,26 @@ class Page:
 
     @property
     def text(self) -> str:
-        cells = self.chapter.notebook.cells
-        return "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
+        return prose_of(self.chapter)
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of prose, fenced blocks left out."""
-        fenced = in_references = False
-        for index, cell in enumerate(self.chapter.notebook.cells):
-            if cell.cell_type != "markdown":
-                continue
-            for offset, text in enumerate(cell.source.splitlines()):
-                if text.startswith("```"):
-                    fenced = not fenced
-                elif not fenced:
-                    if text.startswith("#"):
-                        in_references = text.lstrip("# ") == REFERENCES
-                    yield Line(self.chapter.where(index, offset), text, index, in_references)
+        return lines_of(self.chapter)
 
     def anchors(self) -> list[str]:
-        """Return the anchors of the headings, in their order."""
-        headings = [line.text.lstrip("#") for line in self.lines() if line.text.startswith("#")]
-        return [jupyter_anchor(heading) for heading in headings]
+        """Return the anchors of the headings as they are shown, in their order."""
+        return [jupyter_anchor(heading.title) for heading in headings_of(self.chapter)]
+
+    def passage(self, role: str) -> str:
+        """Return the lines that begin with the label of a role, in one and without the label."""
+        lines = list(self.lines())
+        begin = next((at for at, line in enumerate(lines) if line.role == role), len(lines))
+        block = takewhile(str.strip, (line.text for line in lines[begin:]))
+        return LABEL.sub("", " ".join(line.removeprefix("> ") for line in block), count=1)
 
     def minutes(self) -> tuple[int, int]:
         """Return the minutes that the opening states, to read and for the exercises."""
-        stated = MINUTES.search(self.text)
+        stated = MINUTES.search(prose_of(self.chapter.english))
         return (int(stated[1]), int(stated[2] or 0)) if stated else (0, 0)
 
     def equations(self) -> list[str]:
@@ -94,9 +174,9 @@ class Page:
         return [float(n) for n in SHOWN.findall(code.replace("_", ""))]
 
 
-def jupyter_anchor(title: str) -> str:
-    """Return the anchor that JupyterLab gives a heading."""
-    return title.strip().replace(" ", "-")
+def prose_of(chapter: Chapter) -> str:
+    cells = chapter.notebook.cells
+    return "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
 
 
 def seen_in_html(html: str) -> str:

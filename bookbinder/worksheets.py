@@ -1,11 +1,9 @@
 """Worksheets: the students' edition, without solutions, and the teachers', with little else.
 
-Both are made from the executed notebooks. Nothing is run again: a cell whose output could show a
-solution loses it.
+Both are made from the executed notebooks; nothing is run again.
 """
 
 import ast
-import contextlib
 import copy
 import re
 import symtable
@@ -23,13 +21,17 @@ from bookbinder.diagrams import bring_diagrams
 from bookbinder.errors import BookError
 from bookbinder.files import as_text, read_notebook, write_whole
 from bookbinder.publish import origin, published
+from bookbinder.roles import role_of
+from bookbinder.text import lines_of
 
 COMMAND = "make worksheets"
 FOLDERS = {False: "_build/worksheets", True: "_build/solutions"}
-DETAILS = re.compile(r"<details[^>]*>\s*<summary>(.*?)</summary>.*?</details>", re.DOTALL)
-EXERCISES = "## Exercises"
+FOLD = re.compile(
+    r"<details(?P<marks>[^>]*)>\s*(?P<summary><summary>.*?</summary>).*?</details>", re.DOTALL
+)
 INVITATION = "*Your answer:*"
 YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
+OPEN = "raise NotImplementedError"
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -71,29 +73,27 @@ def bound(book: Book, path: Path, chapter: Chapter) -> NotebookNode:
 
 
 def students(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
-    """Return a notebook in which solutions are stubs, and no output shows what they give."""
+    """Return a notebook in which solutions are stubs; no output may show what they give."""
     notebook = copy.deepcopy(executed)
     cells, removed = [], []
     attempts: set[str] = set()  # what a cell above leaves to the reader
-    solved: set[str] = set()  # what has other values without the solutions
+    solved: set[str] = set()  # what only a solution defines
     for index, cell in enumerate(notebook.cells):
         where, source, is_solution = chapter.where(index), cell.source, "solution" in tags_of(cell)
         if cell.cell_type == "markdown":
-            cell.source = INVITATION if is_solution else without_answers(source, where)
-            removed += taken_out(source, cell.source)
+            english = chapter.english.notebook.cells[index].source
+            cell.source = INVITATION if is_solution else without_answers(source, english, where)
         elif cell.cell_type == "code":
             bound, used = names_in(cell, where)
             if is_solution:
-                cell = unsolved(cell, "" if bound & attempts else stubs(source, where))
-                removed += taken_out(source, cell.source)
-                solved |= bound
-            elif used & solved:
-                cell = unsolved(cell, source)
-                solved |= bound
+                cell = nbformat.v4.new_code_cell("" if bound & attempts else stubs(source))
+                solved |= bound - attempts
+            elif lost := used & solved:
+                raise BookError(f"{where}: only a solution defines {min(lost)!r}: define it here")
             elif YOURS in source:
                 attempts |= bound
-            else:
-                solved -= bound
+            solved -= bound if cell.source == source else set()
+        removed += taken_out(source, cell.source)
         if cell.source:
             cells.append(cell)
     notebook.cells = cells
@@ -102,51 +102,24 @@ def students(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
     return notebook
 
 
-def unsolved(cell: NotebookNode, source: str) -> NotebookNode:
-    """Return a code cell with nothing of the old one but its place."""
-    new = nbformat.v4.new_code_cell(source)
-    if kept := [tag for tag in tags_of(cell) if tag != "solution"]:
-        new.metadata["tags"] = kept
-    return new
-
-
-def stubs(source: str, where: str) -> str:
+def stubs(source: str) -> str:
     """Return the imports of a solution, and its functions and classes without their bodies."""
-    lines, kept = source.splitlines(), []
-    for node in ast.parse(source).body:
-        if isinstance(node, DEFINITIONS):
-            kept += ["\n".join(stub_lines(node, lines))]
-        elif isinstance(node, ast.Import | ast.ImportFrom) and not kept:
-            kept += [ast.unparse(node)]
-    if not any(isinstance(node, DEFINITIONS) for node in ast.parse(source).body):
-        kept = [f"...  # {YOURS}"]
-    return "\n\n\n".join(kept)
+    body = ast.parse(source).body
+    kept = [node for node in body if isinstance(node, DEFINITIONS)]
+    if not kept:
+        return f"...  # {YOURS}"
+    first = body.index(kept[0])
+    imports = [node for node in body[:first] if isinstance(node, ast.Import | ast.ImportFrom)]
+    texts = [ast.unparse(node) for node in [*imports, *map(emptied, kept)]]
+    return "\n\n\n".join(texts).replace(OPEN, f"{OPEN}  # {YOURS}")
 
 
-def stub_lines(node: ast.stmt, lines: list[str]) -> list[str]:
-    """Return header and docstring of a definition, and the methods of a class likewise."""
-    first = min([node.lineno, *(d.lineno for d in node.decorator_list)]) - 1
-    body = node.body
-    if ast.get_docstring(node) is not None:
-        kept = lines[first : body[0].end_lineno]
-    elif body[0].lineno == node.lineno:
-        kept = [*lines[first : node.lineno - 1], lines[node.lineno - 1][: body[0].col_offset]]
-    else:
-        kept = lines[first : header_end(node, lines)]
-    methods = [n for n in body if isinstance(n, DEFINITIONS)]
-    if isinstance(node, ast.ClassDef) and methods:
-        return [*kept, *(line for method in methods for line in ["", *stub_lines(method, lines)])]
-    return [*kept, f"{' ' * (node.col_offset + 4)}raise NotImplementedError  # {YOURS}"]
-
-
-def header_end(node: ast.stmt, lines: list[str]) -> int:
-    """Return the line on which `def f(...) -> x:` ends; comments may stand below it."""
-    for number in range(node.lineno, body_start := node.body[0].lineno):
-        header = "\n".join(lines[node.lineno - 1 : number]).lstrip()
-        with contextlib.suppress(SyntaxError):
-            ast.parse(f"{header}\n{' ' * 80}pass")
-            return number
-    return body_start - 1
+def emptied(node: ast.stmt) -> ast.stmt:
+    """Return a definition with header and docstring alone, and a class's methods likewise."""
+    docstring = node.body[: ast.get_docstring(node) is not None]
+    inner = isinstance(node, ast.ClassDef) and [n for n in node.body if isinstance(n, DEFINITIONS)]
+    node.body = docstring + (list(map(emptied, inner or [])) or ast.parse(OPEN).body)
+    return node
 
 
 def names_in(cell: NotebookNode, where: str) -> tuple[set[str], set[str]]:
@@ -169,24 +142,28 @@ def names_in(cell: NotebookNode, where: str) -> tuple[set[str], set[str]]:
     return bound, used
 
 
-def without_answers(source: str, where: str) -> str:
+def without_answers(source: str, english: str, where: str) -> str:
     """Return prose in which folded solutions are an invitation; folded hints stay."""
-    if source.count("<details") != len(DETAILS.findall(source)):
+    folds = list(FOLD.finditer(english))
+    if english.count("<details") != len(folds):
         raise BookError(
             f"{where}: write <details>, <summary>...</summary>, text and </details> in one cell"
         )
+    is_hint = iter([fold_is_hint(fold, where) for fold in folds])
+    return FOLD.sub(lambda fold: fold[0] if next(is_hint, False) else INVITATION, source)
 
-    def replace(match: re.Match) -> str:
-        summary = match[1].strip().lower()
-        if summary.startswith("hint"):
-            return match[0]
-        if summary.startswith(("solution", "answer")):
-            return INVITATION
+
+def fold_is_hint(fold: re.Match, where: str) -> bool:
+    role = role_of(fold["summary"])
+    if role not in ("hint", "solution", "answer"):
         raise BookError(
-            f"{where}: a summary begins with Solution, Answer or Hint, got {match[1].strip()!r}"
+            f"{where}: a summary begins with Solution, Answer or Hint, got {fold['summary']!r}"
         )
-
-    return DETAILS.sub(replace, source)
+    if (role == "hint") != ("hint" in fold["marks"]):
+        raise BookError(
+            f'{where}: write <details class="hint"> around hints, and around nothing else'
+        )
+    return role == "hint"
 
 
 def taken_out(before: str, after: str) -> list[str]:
@@ -218,46 +195,30 @@ def strings_in(value: object) -> Iterator[str]:
 
 def teachers(chapter: Chapter, executed: NotebookNode) -> NotebookNode | None:
     """Return tasks and solutions with the cells above that they need; None if there are none."""
-    cells, inside, section = [], [], ""
-    for cell in split_at_sections(copy.deepcopy(executed).cells):
-        if cell.cell_type == "markdown" and cell.source.startswith("## "):
-            section = cell.source.splitlines()[0].strip()
-        if cell.cell_type == "markdown" or YOURS not in cell.source:
-            cells.append(cell)
-            inside.append(section == EXERCISES)
-    if not any(inside):
+    tasks: dict[int, list[str]] = {}  # cell -> its lines among the exercises
+    sections: dict[int, str] = {}  # cell -> the section in which it ends
+    for line in lines_of(chapter, fenced=True):
+        sections[line.cell] = line.section
+        if line.section == "exercises":
+            tasks.setdefault(line.cell, []).append(line.text)
+    if not tasks:
         return None
-    needed, kept = set(), []
-    for cell, is_inside in reversed(list(zip(cells, inside, strict=True))):
-        if cell.cell_type == "code":
-            bound, used = names_in(cell, chapter.file)
-            if (
-                is_inside
-                or INSTALL in tags_of(cell)
-                or (bound & needed and "raises-exception" not in tags_of(cell))
-            ):
+    notebook = copy.deepcopy(executed)
+    kept: list[NotebookNode] = []
+    needed: set[str] = set()
+    for index, cell in reversed(list(enumerate(notebook.cells))):
+        if index in tasks:
+            cell.source = "\n".join(tasks[index]).strip("\n")
+            kept.append(cell)
+        elif cell.cell_type == "code" and YOURS not in cell.source:
+            bound, used = names_in(cell, chapter.where(index))
+            is_needed = bound & needed and "raises-exception" not in tags_of(cell)
+            above = max((at for at in sections if at < index), default=None)
+            if sections.get(above) == "exercises" or is_needed or INSTALL in tags_of(cell):
                 needed |= used
                 cell.metadata.pop("jupyter", None)
-                kept.insert(0, cell)
-        elif is_inside:
-            kept.insert(0, cell)
+                kept.append(cell)
     title = f"{title_cell(executed).source.splitlines()[0]}: tasks and solutions"
-    notebook = copy.deepcopy(executed)
-    notebook.cells = [nbformat.v4.new_markdown_cell(title), *kept]
+    notebook.cells = [nbformat.v4.new_markdown_cell(title), *reversed(kept)]
     name_cells(notebook)
     return notebook
-
-
-def split_at_sections(cells: list[NotebookNode]) -> list[NotebookNode]:
-    """Return the cells, with a cell of its own for each `## ` section of prose."""
-    split = []
-    for cell in cells:
-        parts = [cell.source]
-        if cell.cell_type == "markdown":
-            parts = re.split(r"^(?=## )", cell.source, flags=re.MULTILINE)
-        for part in parts:
-            if part.strip():
-                piece = copy.deepcopy(cell)
-                piece.source = part.rstrip("\n")
-                split.append(piece)
-    return split

@@ -1,3 +1,3 @@
-"""Attention scoring functions, one module for each framework; `torch` is the first."""
+"""Attention scoring functions, one module for each framework."""
 
 __version__ = "0.1.0"

@@ -1,36 +1,17 @@
-"""Arrays of any framework, in and out: nothing here imports a framework before it is needed."""
+"""Arrays of any framework as NumPy's: nothing here imports a framework."""
 
-import importlib
-import os
-import sys
+from collections.abc import Callable
 
 import numpy as np
 
-MAKERS = {  # framework -> where it makes an array from NumPy's
-    "pytorch": ("torch", "tensor"),
-    "jax": ("jax.numpy", "asarray"),
-    "tensorflow": ("tensorflow", "convert_to_tensor"),
-    "mxnet": ("mxnet.np", "array"),
-    "numpy": ("numpy", "array"),
-}
+from d2l_attention.frameworks import to_numpy
 
 
-def current_framework() -> str:
-    """Return the framework of this edition: D2L_FRAMEWORK, or that of the module that is loaded."""
-    modules = {name: module.partition(".")[0] for name, (module, _) in MAKERS.items()}
-    ours = [name for name, module in modules.items() if f"d2l_attention.{module}" in sys.modules]
-    loaded = [name for name, module in modules.items() if module in sys.modules]
-    return os.environ.get("D2L_FRAMEWORK") or [*ours, *loaded][0]
-
-
-def in_framework(value: object, framework: str) -> object:
-    """Return a NumPy array as a new array of `framework`, float64 as float32; else a copy."""
+def made(value: object, make: Callable[[np.ndarray], object]) -> object:
+    """Return NumPy arrays, also those in lists, as `make` makes them; others as they are."""
     if isinstance(value, list):
-        return [in_framework(entry, framework) for entry in value]
-    if not isinstance(value, np.ndarray):
-        return value
-    module, maker = MAKERS[framework]
-    return getattr(importlib.import_module(module), maker)(single_precision(value))
+        return [made(entry, make) for entry in value]
+    return make(single_precision(value)) if isinstance(value, np.ndarray) else value
 
 
 def single_precision(value: object) -> object:
@@ -39,11 +20,15 @@ def single_precision(value: object) -> object:
     return value.astype(np.float32) if wide else value
 
 
+def is_float_array(value: object) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
+
+
 def copied(value: object) -> object:
     """Return a copy to compute with: floating-point arrays as float64, others as they are."""
     if not isinstance(value, np.ndarray):
         return value
-    return value.astype(np.float64 if value.dtype.kind == "f" else value.dtype)
+    return value.astype(np.float64 if is_float_array(value) else value.dtype)
 
 
 def as_array(value: object) -> np.ndarray:
@@ -53,7 +38,7 @@ def as_array(value: object) -> np.ndarray:
         TypeError: The value holds something else than real numbers of one shape.
     """
     try:
-        array = np.asarray(without_framework(value))
+        array = np.asarray(to_numpy(value))
         if array.dtype.kind in "OUScmM":
             raise TypeError
         return array.astype(np.float64)
@@ -61,21 +46,11 @@ def as_array(value: object) -> np.ndarray:
         raise TypeError(f"no array of real numbers, but a {type(value).__name__}") from None
 
 
-def without_framework(value: object) -> object:
-    """Return tensors, also those in lists, as something that NumPy can read."""
-    if isinstance(value, list | tuple):
-        return [without_framework(entry) for entry in value]
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-        return value.float() if "bfloat16" in str(value.dtype) else value
-    return value
-
-
 def dtype_of(value: object) -> str:
     """Return the name of a data type, without its framework: float32, bool, bfloat16."""
     dtype = getattr(value, "dtype", None)
-    dtype = np.asarray(without_framework(value)).dtype if dtype is None else dtype
-    return str(getattr(dtype, "name", dtype)).removeprefix("torch.")
+    dtype = np.asarray(to_numpy(value)).dtype if dtype is None else dtype
+    return str(getattr(dtype, "name", dtype)).rpartition(".")[2]
 
 
 def kind_of(dtype: str) -> str:

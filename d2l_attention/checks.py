@@ -4,8 +4,6 @@ They raise TypeError or ValueError with the argument's name, what came and what 
 no values of arrays, so one file serves every framework, under tracing, too.
 """
 
-from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, Protocol
 
 
@@ -22,6 +20,40 @@ class Shaped(Protocol):
 def is_floating(array: Shaped) -> bool:
     """Say whether a type is float16, bfloat16, float32, ...: all have "float" in their names."""
     return "float" in str(array.dtype)
+
+
+def check_vectors(queries: Shaped, keys: Shaped) -> None:
+    """Raise ValueError unless queries and keys are (n, d) and (m, d), or (n,) and (m,)."""
+    q, k = tuple(queries.shape), tuple(keys.shape)
+    d_q, d_k = ((*shape, 1)[1:2] for shape in (q, k))  # (n,) is (n, 1)
+    if d_q != d_k or not 1 <= len(q) <= 2 or not 1 <= len(k) <= 2:
+        raise ValueError(f"queries and keys must be (n, d) and (m, d), got {q} and {k}")
+
+
+def check_pairs(x_train: Shaped, y_train: Shaped) -> None:
+    """Raise ValueError unless there is one value for each point."""
+    m, count = ((*x.shape, 1)[0] for x in (x_train, y_train))
+    if m != count:
+        raise ValueError(f"x_train and y_train must come in pairs, got {m} and {count}")
+
+
+def check_valid_lens(lens: Shaped, shape: tuple[int, ...]) -> None:
+    """Raise unless lengths are integers (b,) or (b, n), for scores of shape (b, ..., n, m)."""
+    b, n, have = shape[0], shape[-2], tuple(lens.shape)
+    if "int" not in str(lens.dtype) and 0 not in have:  # [] becomes floating point
+        raise TypeError(f"valid_lens must hold integers, got {lens.dtype}")
+    if have not in ((b,), (b, n)):
+        raise ValueError(f"valid_lens must have shape {(b,)} or {(b, n)}, got {have}")
+
+
+def check_mask(mask: Shaped, shape: tuple[int, ...]) -> None:
+    """Raise unless a mask is boolean and broadcasts to the shape of the scores."""
+    if "bool" not in str(mask.dtype):
+        raise TypeError(f"mask must be boolean (True = may attend), got {mask.dtype}")
+    have, want = tuple(mask.shape), tuple(shape)
+    fits = (h in (1, w) for h, w in zip(have[::-1], want[::-1], strict=False))
+    if len(have) > len(want) or not all(fits):
+        raise ValueError(f"mask must broadcast to {want}, got {have}")
 
 
 def check_scores(X: Shaped) -> None:
@@ -65,14 +97,31 @@ def check_features(name: str, vectors: Shaped, size: int) -> None:
         raise ValueError(f"{name} must have dimension {size}, got {tuple(vectors.shape)}")
 
 
+def check_projected(layer: Any, queries: Shaped, keys: Shaped) -> None:
+    """Raise ValueError unless queries and keys fit W_q and W_k of a layer."""
+    check_features("queries", queries, layer.W_q.in_features)
+    check_features("keys", keys, getattr(layer.W_k, "in_features", 0))
+
+
 def check_inputs(layer: Any, queries: Shaped, keys: Shaped, values: Shaped) -> None:
     """Raise unless (b, n, d_q), (b, m, d_k), (b, m, d_v) fit W_q, W_k, W_v of a layer."""
     check_sizes(queries, keys, values)
     if len(queries.shape) != 3:
         raise ValueError(f"queries must have 3 axes (b, n, d), got {tuple(queries.shape)}")
-    check_features("queries", queries, layer.W_q.in_features)
-    check_features("keys", keys, layer.W_k.in_features)
+    check_projected(layer, queries, keys)
     check_features("values", values, layer.W_v.in_features)
+
+
+def check_rank(rank: int | None, key_size: int | None) -> None:
+    """Raise ValueError unless a bilinear score has a rank or, for a full matrix, a size."""
+    if rank is None and key_size is None:
+        raise ValueError("give a rank, or key_size for a full matrix")
+
+
+def check_positive(name: str, number: float) -> None:
+    """Raise ValueError unless a Python number is positive."""
+    if not number > 0:
+        raise ValueError(f"{name} must be positive, got {number}")
 
 
 def check_positions(shape: tuple[int, ...], vectors: tuple[int, ...]) -> None:
@@ -93,13 +142,31 @@ def check_divides(name: str, part: int, whole_name: str, whole: int) -> None:
         raise ValueError(f"{name} must divide {whole_name} = {whole}: one of {fits}, got {part}")
 
 
-def check_lengths(lens: Sequence[int], b: int, m: int) -> None:
-    """Raise TypeError or ValueError unless lens are b integers in 0..m."""
-    integers = isinstance(lens, Sequence) and all(
-        isinstance(n, Integral) and not isinstance(n, bool) for n in lens
-    )
-    if not integers:
-        got = f"{lens!r:.60}"  # the beginning is enough
-        raise TypeError(f"lens must be a sequence of integers, got {got}")
-    if len(lens) != b or not all(0 <= length <= m for length in lens):
-        raise ValueError(f"lens must be {b} lengths in 0..{m}, got {lens}")
+def check_even(x: Shaped) -> None:
+    """Raise TypeError or ValueError unless x is floating point, with an even dimension."""
+    if not is_floating(x):
+        raise TypeError(f"x must be floating point, got {x.dtype}")
+    if (d := x.shape[-1]) % 2:
+        fit = f"got {d}; {d - 1} or {d + 1} would fit"
+        raise ValueError(f"the dimension must be even, as features go in pairs, {fit}")
+
+
+def check_cache(cache: Any, keys: Shaped, values: Shaped) -> None:
+    """Raise ValueError unless new (b, heads, new, d) fit those of a cache, None at its start."""
+    k, v = tuple(keys.shape), tuple(values.shape)
+    if k[:-1] != v[:-1]:
+        raise ValueError(f"there must be one value for each key; got keys {k}, values {v}")
+    for name, held, (b, heads, _, d) in (("keys", cache.keys, k), ("values", cache.values, v)):
+        have = (b, heads, 0, d) if held is None else tuple(held.shape)
+        if (*have[:2], have[3]) != (b, heads, d):
+            raise ValueError(
+                f"cache must have {name} of shape (b, heads, any, d) = ({b}, {heads}, any, {d}), "
+                f"got {have}: start a new one for each batch and each layer"
+            )
+
+
+def check_room(places: int, taken: int | None, new: int) -> None:
+    """Raise ValueError unless `new` more tokens fit a cache; taken: None if it is not known."""
+    if (taken or 0) + new > places:
+        known = "" if taken is None else f", {taken} taken"
+        raise ValueError(f"cache has {places} places{known}: no room for {new} more tokens")

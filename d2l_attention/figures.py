@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from d2l_attention.arrays import without_framework
+from d2l_attention.frameworks import to_numpy
 
 STYLE = {
     "axes.prop_cycle": "cycler('color', ['#0072B2', '#D55E00', '#009E73', "
@@ -100,7 +100,7 @@ def show_heatmaps(
 
 def as_panels(matrices) -> np.ndarray:
     """Return matrices as panels in rows and columns: (rows, columns, n, m)."""
-    panels = np.asarray(without_framework(matrices), dtype=np.float64)
+    panels = np.asarray(to_numpy(matrices), dtype=np.float64)
     if not 2 <= panels.ndim <= 4 or panels.size == 0:
         raise ValueError(
             "matrices must have shape (n, m), (columns, n, m) or (rows, columns, n, m) and at "

@@ -1,4 +1,4 @@
-"""Environment and plugins of all tests, and a tiny book to bind."""
+"""Environment and plugins of all tests, a tiny book to bind, and a chapter that has it all."""
 
 import os
 import textwrap
@@ -6,28 +6,28 @@ from pathlib import Path
 
 import kernel_ports
 import nbval_pictures
-import notebook_times
 import pytest
 import shared_kernel
 
+from bookbinder.config import read_book
 from bookbinder.execution import kernel_environment
+from d2l_attention.frameworks import known, load
 
 os.environ.update(kernel_environment())  # nbval's kernels inherit it
+FRAMEWORK = load(os.environ["D2L_FRAMEWORK"])
 # The tests of a module need its framework, and their files have the same names.
-collect_ignore = ["attention" if os.environ["D2L_FRAMEWORK"] == "jax" else "jax"]
+collect_ignore = [name for name in known() if not FRAMEWORK.__name__.endswith(f".{name}")]
 ROOT = Path(__file__).resolve().parent.parent
+NBVALS_OWN_LIMIT = 2000  # seconds of a cell, where the command line names none
 NO_GPU = "DEVICE=cuda was asked for, and the framework sees no such device on this machine"
 
 TINY = {
     "book.toml": """
         title = "Tiny"
-        source = "book"
         seconds_per_cell = 20
         chapters = ["00_first", "01_second"]
         languages = ["en"]
         [frameworks.pytorch]
-        name = "PyTorch"
-        module = "tiny/torch.py"
     """,
     "book/00_first.md": """
         # 0. First
@@ -55,23 +55,117 @@ TINY = {
     """,
 }
 
+SAMPLE = f"""\
+# 1. First
+
+> **The question.** What is
+> a dot?
+
+**You will learn**
+
+**You need** [a look](#Look-here) [[1]](#References).
+
+**Time** {{{{minutes}}}}
+
+{{{{path}}}}
+
+## Look here
+
+{"word " * 1500}
+
+```python
+import math
+
+explore, unrelated, radius = print, 7, 2
+def dot():  #@save
+    pass
+```
+
+```python tags=["drawing"]
+unrelated * 6
+```
+
+```python
+explore("# no heading")
+```
+
+## Exercises
+
+### Exercise 1.1
+
+Write the area of a circle.
+
+<details class="hint">
+<summary>Hint 1</summary>
+
+It has a square in it.
+</details>
+
+```python
+def area(r):
+    raise NotImplementedError  # your turn
+
+
+try:
+    print(area(radius))
+except NotImplementedError:
+    print("not attempted")
+```
+
+```python tags=["solution"]
+def area(r):
+    return math.pi * r**2  # the secret formula
+
+
+print(f"secret {{area(radius):.4f}}")
+```
+
+### Exercise 1.2
+
+```python tags=["solution"]
+import functools
+
+
+@functools.cache
+def length(r: float, turns: int = 1) -> float:
+    # the secret of spirals
+    return turns * 2 * math.pi * r
+```
+
+### Exercise 1.3
+
+Why?
+
+<details>
+<summary>Solution</summary>
+
+The secret is {"symmetry " * 200}.
+</details>
+
+## Summary
+
+{{{{notation}}}}
+
+## References
+
+{"1. much text " * 300}
+"""
+
+
+def code_cell(source: str, options: str = "") -> str:
+    """Return a code cell as chapters and overlays have it."""
+    return f"\n```python {options}".rstrip() + f"\n{source}\n```\n"
+
 
 def gpu_is_missing() -> bool:
-    if not os.environ["D2L_DEVICE"].startswith("cuda"):
-        return False
-    # Imported here: it takes long, and pytest -n loads this file in each process.
-    if os.environ["D2L_FRAMEWORK"] == "jax":
-        import jax
-
-        return all(device.platform == "cpu" for device in jax.devices())
-    import torch
-
-    return not torch.cuda.is_available()
+    return os.environ["D2L_DEVICE"].startswith("cuda") and not FRAMEWORK.has_gpu()
 
 
 def pytest_configure(config):
+    if config.option.nbval_cell_timeout == NBVALS_OWN_LIMIT:
+        config.option.nbval_cell_timeout = read_book(ROOT).seconds_per_cell
     # A conftest's own hooks see the reports of tests/ only; those of plugins see all.
-    for plugin in (kernel_ports, nbval_pictures, notebook_times, shared_kernel):
+    for plugin in (kernel_ports, nbval_pictures, shared_kernel):
         config.pluginmanager.register(plugin)
 
 

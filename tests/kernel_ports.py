@@ -17,18 +17,10 @@ CHANCE = random.SystemRandom()  # the tests seed the common one
 
 def pytest_configure():
     worker = os.environ.get("PYTEST_XDIST_WORKER")  # "gw0", "gw1", ...; none without pytest -n
-    if worker:
-        count = int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
-        keep_to(ports_of(int(worker.removeprefix("gw")), count))
-
-
-def ports_of(worker: int, count: int) -> range:
-    """Return the ports of one of `count` processes."""
-    return PORTS[worker % count :: count]
-
-
-def keep_to(ports: range) -> None:
-    """Have the kernels that this process starts use these ports only."""
+    if not worker:
+        return
+    count = int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    ports = PORTS[int(worker.removeprefix("gw")) % count :: count]
 
     def find_available_port(cache: LocalPortCache, ip: str) -> int:
         while (port := CHANCE.choice(ports)) in cache.currently_used_ports or not free(ip, port):

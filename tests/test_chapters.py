@@ -1,28 +1,15 @@
 """Chapters: cells, their lines, tags and ids."""
 
 import pytest
-from conftest import write_files
+from conftest import code_cell, write_files
 
 from bookbinder.chapters import heading_before, read_chapter
 from bookbinder.errors import BookError
 
-CHAPTER = """
-    # 0. Title
-
-    ```python
-    shared = 1
-    ```
-
-    ```python tags=["drawing"]
-    import torch
-    ```
-
-    ## Next
-
-    ```python
-    shared = 1
-    ```
-"""
+SHARED = code_cell("shared = 1")
+CHAPTER = (
+    f"# 0. Title\n{SHARED}" + code_cell("import torch", 'tags=["drawing"]') + f"\n## Next\n{SHARED}"
+)
 
 
 @pytest.fixture

@@ -15,24 +15,10 @@ from bookbinder.binding import notebook_path, read_edition_chapters, stale_files
 from bookbinder.chapters import tags_of
 from bookbinder.colab import INSTALL, badges, services
 from bookbinder.config import read_book
-from bookbinder.files import as_text
-from bookbinder.lint import problems
-from bookbinder.publish import published
-from bookbinder.text import Page
 
 NAMED = "https://github.com/someone/some-book"
-WITH_EXERCISE = {
-    "book/00_first.md": TINY["book/00_first.md"]
-    + """
-        ## Exercises
-
-        ### Exercise 0.1
-
-        ```python tags=["solution"]
-        double(2)
-        ```
-    """
-}
+NOTEBOOK = "notebooks/pytorch/00_first.ipynb"
+EXERCISE = '\n## Exercises\n\n```python tags=["solution"]\ndouble(2)\n```\n'
 PACKAGE = {  # a package that pip builds without a network: it brings its own way to do so
     "pyproject.toml": """
         [build-system]
@@ -43,102 +29,53 @@ PACKAGE = {  # a package that pip builds without a network: it brings its own wa
     "backend.py": """
         import zipfile
 
-        ABOUT = "Metadata-Version: 2.1\\nName: tiny\\nVersion: 1"
+        ABOUT = "Metadata-Version: 2.1\\nName: d2l-attention\\nVersion: 1"
 
         def build_wheel(folder, config_settings=None, metadata_directory=None):
-            about = "tiny-1.dist-info"
-            with zipfile.ZipFile(f"{folder}/tiny-1-py3-none-any.whl", "w") as wheel:
-                wheel.writestr("tiny/__init__.py", "answer = 42")
+            about, file = "d2l_attention-1.dist-info", "d2l_attention-1-py3-none-any.whl"
+            with zipfile.ZipFile(f"{folder}/{file}", "w") as wheel:
+                wheel.writestr("d2l_attention/__init__.py", "answer = 42")
                 wheel.writestr(f"{about}/METADATA", ABOUT)
                 wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\\nTag: py3-none-any")
                 wheel.writestr(f"{about}/RECORD", "")
-            return "tiny-1-py3-none-any.whl"
+            return file
     """,
 }
 
 
-def chapters_of(root):
+def first_chapter(root):
     book = read_book(root)
-    return read_edition_chapters(book, book.editions[0])
+    return read_edition_chapters(book, book.editions[0])[0]
 
 
 def name_repository(root, address=NAMED):
     write_files(root, {"book.toml": f'repository = "{address}"\n' + TINY["book.toml"]})
 
 
-def bind_without_running(root):
-    book = read_book(root)
-    for chapter in chapters_of(root):
-        path = notebook_path(book.editions[0], chapter.name)
-        text = as_text(published(chapter, chapter.notebook))
-        write_files(root, {book.named(path): text})
-
-
-def cells_of(path):
-    return nbformat.read(path, as_version=4).cells
-
-
-def test_the_install_cell_comes_first_and_changes_no_other_cell(tiny):
-    (before, _), _ = chapters_of(tiny), name_repository(tiny)
-    (after, _) = chapters_of(tiny)
-    install, *rest = after.notebook.cells
-    assert tags_of(install) == [INSTALL]
-    assert rest == before.notebook.cells
+@pytest.mark.usefixtures("in_shared_kernel")
+def test_notebooks_and_worksheets_begin_with_it_silently(tiny, capsys):
+    write_files(tiny, {"book/01_second.md": "# 1. Second\n"})
+    assert main(["bind"]) == 0
+    before = first_chapter(tiny)
+    name_repository(tiny)
+    after = first_chapter(tiny)
+    assert after.notebook.cells[1:] == before.notebook.cells
     assert after.places == [["book/00_first.md:1"], *before.places]
-    assert after.where(1) == "book/00_first.md:1"
-
-
-def test_a_book_with_a_repository_is_bound_with_silent_first_cells(tiny, monkeypatch):
-    name_repository(tiny)
-    monkeypatch.setenv("PYTHONPATH", str(tiny))  # there, `tiny` is installed
-    assert main(["bind", "00_first"]) == 0
-    install, title, first, *_ = cells_of(tiny / "notebooks/pytorch/00_first.ipynb")
-    assert (install.execution_count, install.outputs) == (1, [])
-    assert title.source.startswith("<!-- Made from book/00_first.md by `make notebooks`")
-    assert first.execution_count == 2
-    book = read_book(tiny)
-    assert stale_files(book, book.editions[0]) == ["notebooks/pytorch/01_second.ipynb is missing"]
-
-
-def test_a_repository_makes_the_notebooks_stale_that_lack_the_cell(tiny):
-    bind_without_running(tiny)
-    name_repository(tiny)
-    book = read_book(tiny)
-    stale = stale_files(book, book.editions[0])
-    assert "notebooks/pytorch/00_first.ipynb differs from book/00_first.md" in stale
-
-
-def test_messages_count_the_install_cell_as_the_reader_does(tiny, monkeypatch, capsys):
-    name_repository(tiny)
-    monkeypatch.setenv("PYTHONPATH", str(tiny))
     path = tiny / "book/00_first.md"
+    path.write_text(path.read_text() + EXERCISE)
+    book = read_book(tiny)
+    assert f"{NOTEBOOK} differs from book/00_first.md" in stale_files(book, book.editions[0])
+    for command in (["bind"], ["worksheets"], ["worksheets", "--solutions-only"]):
+        assert main(command) == 0
+    for file in (NOTEBOOK, "_build/worksheets/00_first.ipynb", "_build/solutions/00_first.ipynb"):
+        cells = nbformat.read(tiny / file, as_version=4).cells
+        install = next(cell for cell in cells if cell.cell_type == "code")
+        assert (tags_of(install), install.outputs) == ([INSTALL], [])
+        (title,) = (cell.source for cell in cells if "Made from" in cell.source)
+        assert title.splitlines()[1].startswith("# 0. First")
     path.write_text(path.read_text().replace("double(21)", "1 / 0"))
     assert main(["bind", "00_first"]) == 1
     assert "book/00_first.md:13: code cell 3 of 00_first: Zero" in capsys.readouterr().err
-
-
-def test_the_checks_of_prose_say_the_same_with_the_cell_and_without(tiny):
-    found = []
-    for address in ("", NAMED):
-        name_repository(tiny, address)
-        pages = [Page(chapter, chapter.notebook) for chapter in chapters_of(tiny)]
-        found.append(problems(pages, tiny))
-    assert found[0] == found[1] != []
-
-
-@pytest.mark.parametrize("arguments", [[], ["--solutions-only"]])
-def test_worksheets_install_the_package_and_name_their_origin(tiny, arguments):
-    write_files(tiny, WITH_EXERCISE)
-    name_repository(tiny)
-    bind_without_running(tiny)
-    assert main(["worksheets", *arguments]) == 0
-    folder = "solutions" if arguments else "worksheets"
-    cells = cells_of(tiny / f"_build/{folder}/00_first.ipynb")
-    assert [INSTALL in tags_of(cell) for cell in cells].count(True) == 1
-    (title,) = (cell.source for cell in cells if "Made from" in cell.source)
-    assert title.splitlines()[1].startswith("# 0. First")
-    code = [cell for cell in cells if cell.cell_type == "code"]
-    assert INSTALL in tags_of(code[0])
 
 
 def run(command, **options):
@@ -148,67 +85,41 @@ def run(command, **options):
 def test_the_cell_installs_where_the_package_is_missing_and_is_silent_where_it_is_not(tiny):
     repository = tiny / "a repository"
     write_files(repository, PACKAGE)
-    git = ["git", "-C", str(repository), "-c", "user.name=A", "-c", "user.email=a@example.org"]
-    run([*git, "init", "--quiet"])
-    run([*git, "add", "."])
-    run([*git, "commit", "--quiet", "--message", "A package"])
     name_repository(tiny, repository.as_uri())
-    install = chapters_of(tiny)[0].notebook.cells[0].source
     run([sys.executable, "-m", "venv", "--without-pip", str(tiny / "empty")])
     (tiny / "pip alone").mkdir()
     (tiny / "pip alone/pip").symlink_to(Path(pip.__file__).parent)
     environment = os.environ | {"PYTHONPATH": str(tiny / "pip alone"), "PIP_NO_INDEX": "1"}
 
     def opened():
-        notebook = f"{install}\nimport tiny\nprint(tiny.answer)"
+        install = first_chapter(tiny).notebook.cells[0].source
+        notebook = f"{install}\nimport d2l_attention\nprint(d2l_attention.answer)"
         return run([tiny / "empty/bin/python", "-c", notebook], env=environment, cwd=repository)
 
+    with pytest.raises(subprocess.CalledProcessError, match="pip") as caught:
+        opened()
+    assert "a%20repository" in caught.value.stderr  # there is nothing to install
+    git = ["git", "-C", str(repository), "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for command in ("init --quiet", "add .", "commit --quiet --message package"):
+        run([*git, *command.split()])
     assert opened().stdout == "42\n"
     (repository / ".git").rename(repository / "gone")
     again = opened()
     assert (again.stdout, again.stderr) == ("42\n", "")
 
 
-def test_a_cell_that_cannot_install_fails(tiny):
-    name_repository(tiny, (tiny / "no repository").as_uri())
-    install = chapters_of(tiny)[0].notebook.cells[0].source
-    with pytest.raises(subprocess.CalledProcessError, match="pip") as caught:
-        run([sys.executable, "-c", install], env=os.environ | {"PIP_NO_INDEX": "1"})
-    assert "no%20repository" in caught.value.stderr
-
-
-NOTEBOOK = "notebooks/pytorch/00_first.ipynb"
 COLAB = f"https://colab.research.google.com/github/someone/some-book/blob/main/{NOTEBOOK}"
 LAB = "urlpath=lab%2Ftree%2Fnotebooks%2Fpytorch%2F00_first.ipynb"
-BINDER = f"https://mybinder.org/v2/gh/someone/some-book/main?{LAB}"
+BOTH = {"Colab": COLAB, "Binder": f"https://mybinder.org/v2/gh/someone/some-book/main?{LAB}"}
+ELSEWHERE = "git/https%3A%2F%2Fgit.example.org%2Fgithub.com%2Fbook/main"
 
 
-@pytest.mark.parametrize(
-    ("repository", "expected"),
-    [
-        (NAMED, {"Colab": COLAB, "Binder": BINDER}),
-        (f"{NAMED}/", {"Colab": COLAB, "Binder": BINDER}),
-        (f"{NAMED}.git", {"Colab": COLAB, "Binder": BINDER}),
-        (
-            "https://git.example.org/github.com/book",
-            {
-                "Binder": "https://mybinder.org/v2/git/"
-                f"https%3A%2F%2Fgit.example.org%2Fgithub.com%2Fbook/main?{LAB}"
-            },
-        ),
-        ("file:///home/someone/book", {}),
-        ("", {}),
-    ],
-)
-def test_services_open_what_they_can_reach(repository, expected):
-    assert services(repository, NOTEBOOK) == expected
-
-
-def test_badges_are_pictures_with_a_text_that_lead_to_the_service():
-    colab, binder = badges(NAMED, NOTEBOOK)
-    assert colab.startswith("[![Open in Colab](https://")
-    assert colab.endswith(f"]({COLAB})")
-    assert binder.endswith(f"]({BINDER})")
+def test_services_open_what_they_can_reach():
+    for end in ("", "/", ".git"):
+        assert services(f"{NAMED}{end}", NOTEBOOK) == BOTH
+    elsewhere = {"Binder": f"https://mybinder.org/v2/{ELSEWHERE}?{LAB}"}
+    assert services("https://git.example.org/github.com/book", NOTEBOOK) == elsewhere
+    assert services("file:///home/someone/book", NOTEBOOK) == services("", NOTEBOOK) == {}
 
 
 def test_the_readme_shows_the_buttons_that_the_repository_allows():
@@ -217,3 +128,5 @@ def test_the_readme_shows_the_buttons_that_the_repository_allows():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = [line for line in readme.splitlines() if line.startswith("[![Open in ")]
     assert shown == badges(book.repository, book.named(first))
+    badge = "https://colab.research.google.com/assets/colab-badge.svg"
+    assert f"[![Open in Colab]({badge})]({COLAB})" in badges(NAMED, NOTEBOOK)

@@ -6,54 +6,56 @@ from conftest import TINY, write_files
 from bookbinder.config import read_book
 from bookbinder.errors import BookError
 
-JAX = '[frameworks.jax]\n        name = "JAX"\n        module = "tiny/jax.py"\n        '
-TWO = TINY["book.toml"] + JAX + 'without = ["01_second"]\n'
+TWO = TINY["book.toml"] + '[frameworks.jax]\n        without = ["01_second"]\n'
 
 
-def test_a_book_is_read_in_the_order_of_its_chapters(tiny):
+def test_every_path_follows_from_the_names(tiny):
+    write_files(tiny, {"book.toml": TWO, "book/jax/00_first.md": ""})
     book = read_book(tiny)
+    torch, jax = book.editions
     assert book.chapters == ("00_first", "01_second")
-    assert book.editions[0].notebooks == tiny / "notebooks/pytorch"
-    assert book.chapter_file("00_first") == tiny / "book/00_first.md"
+    assert book.chapters_of(jax) == ["00_first"]
+    assert book.edition("jax") == jax
+    paths = [book.chapter_file("00_first"), book.overlay_file(jax, "00_first")]
+    paths += [jax.notebooks, jax.module, torch.module]
+    assert [book.named(path) for path in paths] == [
+        "book/00_first.md",
+        "book/jax/00_first.md",
+        "notebooks/jax",
+        "d2l_attention/jax.py",
+        "d2l_attention/torch.py",
+    ]
+    assert book.overlay_file(torch, "00_first") is None
+    assert [edition.name for edition in book.editions] == ["PyTorch", "JAX"]
+    with pytest.raises(BookError, match=r"no framework 'jaxx' in book.toml \(did you mean 'jax'"):
+        book.edition("jaxx")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('title = "Tiny"', "", "missing key 'title'"),
-        ("title", "titel", r"unknown key 'titel' \(did you mean 'title'\?\)"),
-        ("seconds_per_cell = 20", "seconds_per_cell = '20'", "must be of type int, got '20'"),
-        ("seconds_per_cell = 20", "seconds_per_cell = 0", "must be positive, got 0"),
-        (
-            'title = "Tiny"',
-            'title = "Tiny"\nrepository = "someone/book"',
-            r"repository must be an address like .*/owner/name', got 'someone/book'",
-        ),
-        ("00_first", "00_frist", r"'00_frist' has no file book/00_frist.md \(did you mean"),
-        ('"01_second"]', '"01_second", "01_second"]', "'01_second' is listed twice"),
-        (', "01_second"]', "]", "book/01_second.md: not listed under chapters in book.toml"),
-        ('"01_second"]', "7]", "chapters must be names, got 7"),
-        ('"01_second"]', '"second"]', "named like '04_masked_softmax', got 'second'"),
-        ('"en"', '"xx"', "unknown language 'xx'; known: en"),
-        ('["en"]', "[]", "languages must have at least one entry"),
-        ("[frameworks.pytorch]", "[frameworks.PyTorch]", "are named like 'jax', in small letters"),
-        ("name =", "nane =", r"\[frameworks.pytorch\]: unknown key 'nane' \(did you mean 'name'"),
-        ("[frameworks.pytorch]", "frameworks = []\n[x]", "unknown key 'x'|must be of type dict"),
-        ('title = "Tiny"', 'title = "Tiny', "book.toml: .*line 1"),
-        ('"tiny/', '"../tiny/', r"\.\./tiny/torch\.py is outside the folder of the book"),
-        (
-            "[frameworks.pytorch]",
-            '[frameworks.jax]\nname = "JAX"\nmodule = "tiny/torch.py"\n[frameworks.pytorch]',
-            "two frameworks write to tiny/torch.py",
-        ),
-        (
-            'module = "tiny/torch.py"',
-            'module = "tiny/torch.py"\nwithout = ["00_frist"]',
-            r"without names no chapter: '00_frist' \(did you mean '00_first'\?\)",
-        ),
-    ],
-)
+KEY, TABLE = 'title = "Tiny"', "[frameworks.pytorch]"
+MISTAKES = [
+    (KEY, "", "missing key 'title'"),
+    ("title", "titel", r"unknown key 'titel' \(did you mean 'title'\?\)"),
+    ("seconds_per_cell = 20", "seconds_per_cell = '20'", "must be of type int, got '20'"),
+    ("seconds_per_cell = 20", "seconds_per_cell = 0", "must be positive, got 0"),
+    (KEY, f'{KEY}\nrepository = "me/book"', "repository must be .*/owner/name', got 'me/book'"),
+    ("00_first", "00_frist", r"'00_frist' has no file book/00_frist.md \(did you mean"),
+    ('"01_second"]', '"01_second", "01_second"]', "'01_second' is listed twice"),
+    (', "01_second"]', "]", "book/01_second.md: not listed under chapters in book.toml"),
+    ('"01_second"]', "7]", "named like '04_masked_softmax', got '7'"),
+    ('["en"]', '["en", "xx"]', r"languages must be \['en'\], got \['en', 'xx'\]"),
+    (TABLE, "[frameworks.torch]", "torch.: not in d2l_attention/frameworks/ .did you mean 'pyto"),
+    (TABLE, "frameworks = {}", "frameworks must have at least one entry"),
+    (TABLE, "frameworks = 1", "must be of type dict, got 1"),
+    (TABLE, "frameworks.jax = 1", r"\[frameworks.jax\] must be a table"),
+    (TABLE, "[frameworks.jax]\nwithuot = []", "jax.: unknown key 'withuot'"),
+    (KEY, 'title = "Tiny', "book.toml: .*line 1"),
+    (TABLE, f'{TABLE}\nwithout = ["00_frist"]', "no chapter: '00_frist' .did you mean '00_first'"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), MISTAKES)
 def test_a_mistake_in_book_toml_is_named(tiny, old, new, message):
+    assert old in TINY["book.toml"]
     write_files(tiny, {"book.toml": TINY["book.toml"].replace(old, new)})
     with pytest.raises(BookError, match=message) as caught:
         read_book(tiny)
@@ -65,24 +67,12 @@ def test_a_folder_without_book_toml_is_named(tmp_path):
         read_book(tmp_path)
 
 
-def test_a_framework_leaves_out_chapters_and_has_overlays_for_the_others(tiny):
-    write_files(tiny, {"book.toml": TWO, "book/jax/00_first.md": ""})
-    book = read_book(tiny)
-    torch, jax = book.editions
-    assert book.chapters_of(jax) == ["00_first"]
-    assert book.overlay_file(jax, "00_first") == tiny / "book/jax/00_first.md"
-    assert book.overlay_file(torch, "00_first") is None
-    assert book.edition("jax") == jax
-    with pytest.raises(BookError, match=r"no framework 'jaxx' in book.toml \(did you mean 'jax'"):
-        book.edition("jaxx")
-
-
 @pytest.mark.parametrize(
     ("file", "message"),
     [
         ("book/jax/00_frist.md", r"book/jax/00_frist.md: .* no chapter '00_frist' \(did you mean"),
         ("book/jax/01_second.md", "book/jax/01_second.md: the edition has no chapter '01_second'"),
-        ("book/pytorch/00_first.md", "the first framework, stand in book/ itself"),
+        ("book/pytorch/00_first.md", "of the first framework stand in book/"),
     ],
 )
 def test_an_overlay_of_no_chapter_is_named(tiny, file, message):

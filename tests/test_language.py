@@ -9,6 +9,7 @@ from this_book import BOOK, chapters, pages
 
 from bookbinder.notation import letter_problems, number_of, read_notation, used_letters
 from bookbinder.terms import early_uses
+from d2l_attention.frameworks import load
 
 WRITTEN = sorted(
     chain(
@@ -50,35 +51,17 @@ ALLOWED = {  # file name -> what may stand there, and why
     "02_kernels.md": {"bend"},  # of a curve
 }
 
-# Terms of another framework -> those of the edition. A sentence that names the other one may use
-# its terms; so may one that speaks of a Python module, or of the direction of a pass.
-FOREIGN = {
-    "jax": {
-        r"\btensors?\b": "array",
-        r"\bautograd\b": "grad, differentiation",
-        r"\bin[- ]place\b(?! of)": "a new array",
-        r"(?<!Python )(?<!'s )(?<!the )(?<!their )(?<!empty )\bmodules?\b(?! (of|named) )": "layer",
-        r"\bbackward\b(?! pass| as well)": "gradient, backward pass",
-        r"\bstate_dict\b|\brequires_grad\b": "state, argnums",
-        r"`forward`": "`__call__`",
-        r"\blazy\b": "sizes are given",
-    },
-    "pytorch": {
-        r"\bnnx\b|\bFlax\b": "nn.Module, layer",
-        r"\bXLA\b|\bjaxpr\b": "compiler, graph",
-        r"\bpytrees?\b": "tensors",
-    },
-}
-OTHERS_NAME = {"jax": r"PyTorch|torch|d2l_attention|Linen|forward", "pytorch": r"JAX|jax"}
-
 
 def foreign_terms(framework, sentence):
-    """Return the terms of other frameworks in a sentence of an edition, and what to say."""
-    if re.search(OTHERS_NAME[framework], re.sub(r"`forward`", "", sentence)):
+    """Return the terms of other frameworks in a sentence of an edition, and what to say.
+
+    A sentence that names the other one may use its terms.
+    """
+    if re.search(load(framework).EXCUSE, sentence):
         return []
     return [
         f"{match[0]!r}: {instead}"
-        for term, instead in FOREIGN[framework].items()
+        for term, instead in load(framework).FOREIGN.items()
         if (match := re.search(term, sentence, re.IGNORECASE))
     ]
 
@@ -93,33 +76,6 @@ def test_sentences_speak_the_terms_of_their_framework(edition):
         for term in foreign_terms(edition.framework, line.text)
     ]
     assert not found, "\n".join(["", *found])
-
-
-def test_terms_of_another_framework_are_found():
-    wrong = {
-        "jax": [
-            "The tensor has three axes.",
-            "Autograd keeps them.",
-            "It is changed in place.",
-            "A module holds parameters.",
-            "Going backward costs more.",
-            "The layer's `forward` is short.",
-        ],
-        "pytorch": ["XLA fuses both.", "A layer of Flax.", "Sum over the pytree."],
-    }
-    right = {
-        "jax": [
-            "PyTorch's tensor has three axes.",
-            "Put 1 in place of 2.",
-            "The backward pass is longer.",
-            "It is saved in the module `d2l_attention.jax`.",
-        ],
-        "pytorch": ["JAX has XLA.", "A module holds parameters."],
-    }
-    for framework, sentences in wrong.items():
-        assert [len(foreign_terms(framework, s)) for s in sentences] == [1] * len(sentences)
-    for framework, sentences in right.items():
-        assert not any(foreign_terms(framework, sentence) for sentence in sentences)
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -49,98 +49,58 @@ def is_trusted(version):
     return trusted
 
 
-def test_the_first_time_everything_is_brought(book):
-    bring()
-    assert copies(book) == {"00_first.ipynb": "00_first v1", "01_second.ipynb": "01_second v1"}
-
-
-def test_an_untouched_copy_follows_the_book(book):
-    bring()
-    publish(book, "v2")
-    bring()
-    assert copies(book)["00_first.ipynb"] == "00_first v2"
+def write(book, text, name="00_first"):
+    write_files(book, {f"mine/{name}.ipynb": text})
 
 
 def test_opening_and_running_a_copy_is_no_change_and_editing_it_is(book):
     bring()
-    write_files(book, {"mine/00_first.ipynb": nbformat.writes(notebook("00_first v1", count=7))})
+    write(book, nbformat.writes(notebook("00_first v1", count=7)))
     publish(book, "v2")
     bring()
     assert copies(book)["00_first.ipynb"] == "00_first v2"
-    write_files(book, {"mine/00_first.ipynb": nbformat.writes(notebook("00_first v2, edited"))})
+    write(book, nbformat.writes(notebook("00_first v2, edited")))
     publish(book, "v3")
     bring()
     assert copies(book)["00_first.ipynb"] == "00_first v2, edited"
     assert copies(book)["00_first.new.ipynb"] == "00_first v3"
 
 
-def test_a_changed_copy_stays_and_the_new_version_is_put_beside_it_once(book, capsys):
+def test_what_the_reader_wrote_stays_and_a_new_version_is_put_beside_it_once(book, capsys):
     bring()
-    write_files(book, {"mine/00_first.ipynb": "my work"})
+    write(book, "my work")
+    write_files(book, {"mine/notes.txt": "mine"})
+    (book / "mine/01_second.ipynb").unlink()
+    mine = {"00_first.ipynb": "my work", "notes.txt": "mine", "01_second.ipynb": "01_second v1"}
     bring()
-    assert copies(book)["00_first.ipynb"] == "my work"
-    assert len(copies(book)) == 2
+    assert copies(book) == mine  # deleted, a copy is brought again
     publish(book, "v2")
     bring()
-    assert "00_first.ipynb is yours and stays; the new version is 00_first.new.ipynb" in (
-        capsys.readouterr().out
-    )
+    told = "00_first.ipynb is yours and stays; the new version is 00_first.new.ipynb"
+    assert told in capsys.readouterr().out
     (book / "mine/00_first.new.ipynb").unlink()
     bring()
-    assert copies(book) == {"00_first.ipynb": "my work", "01_second.ipynb": "01_second v1"}
-
-
-def test_a_changed_new_version_stays_too(book):
-    bring()
-    write_files(book, {"mine/00_first.ipynb": "my work"})
-    publish(book, "v2")
-    bring()
-    write_files(book, {"mine/00_first.new.ipynb": "my second work"})
+    assert copies(book) == mine
+    write(book, "my second work", "00_first.new")
     publish(book, "v3")
-    bring()
-    assert copies(book)["00_first.ipynb"] == "my work"
-    assert copies(book)["00_first.new.ipynb"] == "my second work"
-    assert copies(book)["00_first.new-2.ipynb"] == "00_first v3"
-
-
-def test_a_deleted_copy_is_brought_again_and_own_files_stay(book):
-    bring()
-    (book / "mine/00_first.ipynb").unlink()
-    write_files(book, {"mine/notes.txt": "mine"})
-    bring()
-    assert copies(book)["00_first.ipynb"] == "00_first v1"
-    assert copies(book)["notes.txt"] == "mine"
-
-
-def test_without_the_record_a_changed_copy_still_stays(book):
-    bring()
-    write_files(book, {"mine/00_first.ipynb": "my work"})
     (book / "mine" / RECORD).unlink()
     bring()
-    assert copies(book)["00_first.ipynb"] == "my work"
+    new = {"00_first.new.ipynb": "my second work", "00_first.new-2.ipynb": "00_first v3"}
+    assert copies(book) == mine | new
 
 
-def test_a_fresh_chapter_keeps_what_the_reader_wrote_under_another_name(book, capsys):
+def test_a_fresh_chapter_keeps_what_was_there_with_its_outputs_under_another_name(book, capsys):
     bring()
-    for number, work in enumerate(["my work", "my second work"]):
-        write_files(book, {"mine/00_first.ipynb": nbformat.writes(notebook(work))})
+    for end, text, count in [("", "my work", None), ("-2", "00_first v1", 7)]:
+        write(book, nbformat.writes(notebook(text, count)))
         assert main(["fresh", "mine", "00_first"]) == 0
-        old = f"00_first.old{'-2' * number}.ipynb"
         assert copies(book)["00_first.ipynb"] == "00_first v1"
-        assert copies(book)[old] == work
-        assert capsys.readouterr().out == (
-            f"00_first.ipynb is as the book has it; yours is kept as {old}\n"
-        )
+        assert copies(book)[f"00_first.old{end}.ipynb"] == text
+        told = f"00_first.ipynb is as the book has it; yours is kept as 00_first.old{end}.ipynb\n"
+        assert capsys.readouterr().out == told
     publish(book, "v2")
     bring()
     assert copies(book)["00_first.ipynb"] == "00_first v2"  # a fresh copy follows the book
-
-
-def test_outputs_of_a_copy_are_kept_too(book):
-    bring()
-    write_files(book, {"mine/00_first.ipynb": nbformat.writes(notebook("00_first v1", count=7))})
-    assert main(["fresh", "mine", "00_first"]) == 0
-    assert (book / "mine/00_first.old.ipynb").exists()
 
 
 def test_a_fresh_chapter_that_is_fresh_or_missing_leaves_nothing_beside_it(book, capsys):
@@ -181,11 +141,6 @@ def test_a_broken_record_is_named(book, capsys):
     write_files(book, {f"mine/{RECORD}": "{"})
     assert main(["copies", "mine"]) == 1
     assert "delete it to start afresh" in capsys.readouterr().err
-
-
-def test_missing_notebooks_are_named(tiny, capsys):
-    assert main(["copies", "mine"]) == 1
-    assert "run `make notebooks` first" in capsys.readouterr().err
 
 
 def test_what_the_book_brings_is_trusted_and_what_the_reader_writes_is_not(book):

@@ -1,14 +1,14 @@
 """The set-up: one list of packages in all places, and commands that exist."""
 
-import os
 import re
-import shutil
 import subprocess
+import sys
 import tomllib
 
 import pytest
 import yaml
 from conftest import ROOT
+from this_book import BOOK
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PINS = dict(
@@ -19,16 +19,11 @@ PINS = dict(
 TARGETS = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
 EXTRAS = PROJECT["optional-dependencies"]
 REQUIREMENTS = [*PROJECT["dependencies"], *(line for extra in EXTRAS.values() for line in extra)]
-CI = ROOT / ".ci/run"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-WORKFLOWS = {
-    path.name: yaml.safe_load(path.read_text(encoding="utf-8"))
-    for path in sorted((ROOT / ".github/workflows").glob("*.yml"))
-}
 RUNS = [
     step["run"]
-    for workflow in WORKFLOWS.values()
-    for job in workflow["jobs"].values()
+    for path in sorted((ROOT / ".github/workflows").glob("*.yml"))
+    for job in yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values()
     for step in job["steps"]
     if "run" in step
 ]
@@ -47,7 +42,7 @@ def targets_in(shell):
 
 NAMING = {
     ".github/workflows": "\n".join(RUNS),
-    ".ci/run": CI.read_text(encoding="utf-8"),
+    ".ci/run": (ROOT / ".ci/run").read_text(encoding="utf-8"),
     **{
         name: code_of((ROOT / name).read_text(encoding="utf-8"))
         for name in ("README.md", "CONTRIBUTING.md", "TEACHING.md")
@@ -76,7 +71,9 @@ def test_conda_installs_what_make_setup_installs_but_the_tools_of_the_tests():
     constraint, extra = re.search(
         r"--quiet (--constraint \S+) (--editable .*)\n", makefile
     ).groups()
-    wanted = extra.replace('"', "").replace("test", "book").replace("$*", "pytorch")
+    wanted = (
+        extra.replace('"', "").replace("test", "book").replace("$*", BOOK.editions[0].framework)
+    )
     assert pip["pip"] == [constraint, wanted]
     assert "d2l-attention[book]" in EXTRAS["test"]
     (peer,) = re.findall(r"--quiet (--constraint \S+ --no-deps d2l)\b", makefile)
@@ -95,22 +92,6 @@ def test_every_make_that_is_named_is_a_target(file):
     assert set(named) <= set(TARGETS)
 
 
-@pytest.mark.parametrize("name", WORKFLOWS)
-def test_a_change_runs_a_workflow_once(name):
-    events = WORKFLOWS[name][True]  # YAML reads the key `on` as true
-    if "push" in events and "pull_request" in events:
-        assert events["push"] == {"branches": ["main"]}
-    if "pull_request" in events:
-        superseded = WORKFLOWS[name]["concurrency"]
-        assert "pull_request" in str(superseded["cancel-in-progress"])
-        assert "pull_request.number" in superseded["group"]
-
-
-def test_no_two_jobs_make_the_same():
-    made = [target for run in RUNS for target in targets_in(run)]
-    assert sorted(made) == sorted(set(made))
-
-
 def test_systems_without_make_run_the_lines_that_the_readme_gives():
     (lines,) = re.findall(r"^py -m venv .*?(?=^```)", README, re.MULTILINE | re.DOTALL)
     run = [line for line in RUNS if line.startswith("python ")]
@@ -118,28 +99,15 @@ def test_systems_without_make_run_the_lines_that_the_readme_gives():
     assert set(run) <= set(lines.replace(".venv\\Scripts\\python", "python").splitlines())
 
 
-def run_ci(folder, failing="nothing"):
-    """Return the exit status of .ci/run where `make` fails on one target and else does nothing."""
-    programs = {"make": f'case " $* " in *" {failing} "*) exit 3;; esac', "chromium": ""}
-    for name, body in programs.items():
-        (folder / name).write_text(f"#!/bin/sh\n{body}\n")
-        (folder / name).chmod(0o755)
-    (folder / ".ci").mkdir()
-    script = shutil.copy(CI, folder / ".ci")  # it changes to the folder above its own
-    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(["bash", script], env=os.environ | {"PATH": path}).returncode
-
-
-def test_ci_is_green_when_every_target_is(tmp_path):
-    assert run_ci(tmp_path) == 0
-
-
-@pytest.mark.parametrize("target", targets_in(CI.read_text(encoding="utf-8")))
-def test_ci_fails_with_each_of_its_targets(target, tmp_path):
-    assert run_ci(tmp_path, failing=target) == 3
-
-
 def test_make_alone_lists_every_command():
     command = ["make", "--no-print-directory"]
     listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
-    assert [line.split()[0] for line in listing.splitlines()] == TARGETS
+    *commands, last = listing.splitlines()
+    assert [line.split()[0] for line in commands] == TARGETS
+    assert last.endswith(" ".join(edition.framework for edition in BOOK.editions))
+
+
+def test_what_make_asks_first_needs_no_package():
+    command = [sys.executable, "-S", "-m", "bookbinder", "known"]
+    asked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert asked.stdout.split() == [edition.framework for edition in BOOK.editions], asked.stderr

@@ -1,6 +1,5 @@
 """A notebook where scripts and styles are taken out, as on GitHub: nothing raw, nothing missing."""
 
-import itertools
 import re
 
 import nbformat
@@ -9,10 +8,9 @@ from bs4 import BeautifulSoup
 from this_book import BOOK
 
 from bookbinder.binding import notebook_path
-from bookbinder.chapters import Chapter, tags_of
+from bookbinder.chapters import Chapter
 from bookbinder.files import read_notebook
 from bookbinder.publish import SOLUTION_IN_CODE, published
-from d2l_attention.practice import explore
 
 TAKEN_OUT = ("script", "style", "link", "input", "button", "form", "iframe")
 ATTRIBUTES = re.compile(r"style|class|id|hidden|role|on\w+|(data|aria)-.*")
@@ -69,45 +67,11 @@ def test_without_scripts_and_styles_every_output_is_whole(path):
     assert not found
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_line_above_each_solution_says_what_follows(path):
-    cells = read_notebook(path).cells
-    unnamed = [
-        cell.source[:60]
-        for above, cell in itertools.pairwise(cells)
-        if "solution" in tags_of(cell) and "solution" not in tags_of(above)
-        if not above.source.endswith(SOLUTION_IN_CODE)
-    ]
-    assert not unnamed
-
-
-def test_only_the_first_cell_of_a_solution_is_announced():
+def test_solutions_and_drawing_are_folded_and_only_a_solutions_first_cell_is_announced():
     cells = [nbformat.v4.new_markdown_cell("# 0. T"), nbformat.v4.new_markdown_cell("A hint.")]
-    cells += [nbformat.v4.new_code_cell(c, metadata={"tags": ["solution"]}) for c in "12"]
+    tags = ("solution", "solution", "drawing")
+    cells += [nbformat.v4.new_code_cell("x", metadata={"tags": [tag]}) for tag in tags]
     written = nbformat.v4.new_notebook(cells=cells)
-    made = published(Chapter("00_c", "book/00_c.md", written, [1] * 4), written).cells
-    assert [SOLUTION_IN_CODE in cell.source for cell in made] == [False, True, False, False]
-
-
-@pytest.mark.parametrize(
-    ("html", "problem"),
-    [
-        ("<p>a {color: red}</p>", "raw text"),
-        ('<svg viewBox="0 0 26 10"></svg>', "fills the page"),
-        ('<img src="data:,">', "without alt text"),
-        ('<div class="d2l-explorer"><p>Why?</p><p>Still picture at k = 1.</p></div>', "neither"),
-        ('<div class="d2l-explorer"><p>Why?</p><table><td>1</td></table></div>', "stands still"),
-    ],
-)
-def test_what_a_reader_would_miss_is_found(html, problem):
-    assert any(problem in found for found in problems(html))
-
-
-def test_an_explorer_of_every_kind_is_whole():
-    made = explore(
-        lambda k: {"weights": [[0.25, 0.75]], "curve": [0.0, 1.0, k], "sum": 1.0 * k},
-        caption="A kernel.",
-        question="How wide?",
-        k=[1, 2],
-    )
-    assert not problems(made.html)
+    made = published(Chapter("00_c", "book/00_c.md", written, [1] * 5), written).cells
+    assert [SOLUTION_IN_CODE in cell.source for cell in made] == [False, True, False, False, False]
+    assert made[4].metadata.jupyter == {"source_hidden": True}  # its picture is shown

@@ -1,5 +1,6 @@
 """The book of this repository, read once for all tests, which must not change it."""
 
+import importlib
 from functools import cache
 
 from conftest import ROOT
@@ -9,6 +10,7 @@ from bookbinder.chapters import Chapter
 from bookbinder.config import Edition, read_book
 from bookbinder.files import read_notebook
 from bookbinder.text import Page
+from d2l_attention.practice.exercises import exercises_in
 
 BOOK = read_book(ROOT)
 
@@ -24,3 +26,12 @@ def pages(edition: Edition) -> list[Page]:
         Page(chapter, read_notebook(notebook_path(edition, chapter.name)))
         for chapter in chapters(edition)
     ]
+
+
+def checked_exercises(number: int) -> set[str]:
+    """Return the exercises of a chapter that are declared to have a check."""
+    name = f"chapter_{number:02}"
+    if not (ROOT / f"d2l_attention/practice/{name}.py").exists():
+        return set()
+    module = importlib.import_module(f"d2l_attention.practice.{name}")
+    return {exercise.number for exercise in exercises_in(module)}

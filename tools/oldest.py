@@ -21,4 +21,4 @@ def oldest_versions(project: dict, framework: str) -> list[str]:
 
 if __name__ == "__main__":
     project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
-    print(*oldest_versions(project, os.environ.get("D2L_FRAMEWORK", "pytorch")), sep="\n")
+    print(*oldest_versions(project, os.environ["D2L_FRAMEWORK"]), sep="\n")

@@ -64,12 +64,14 @@ def shade(weight: float) -> Role:
     return Role(fill, WEIGHT.edge)
 
 
+def path(points: Sequence[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{x:.5g} {y:.5g}" for x, y in points)
+
+
 def spans(text: str) -> str:
     """Return marked-up text as the inside of a <text> element."""
     parts, shift = [], 0
     for part in re.split(r"(\*\*.+?\*\*|\*.+?\*|_\{.+?\}|\^\{.+?\})", text):
-        if not part:
-            continue
         style, inside, wanted = "", part, 0
         if part.startswith("**"):
             style, inside = ' font-weight="bold"', part[2:-2]
@@ -78,9 +80,9 @@ def spans(text: str) -> str:
         elif part[:2] in ("_{", "^{"):
             wanted = 5 if part[0] == "_" else -7
             style, inside = f' font-size="{TINY}"', part[2:-1]
-        if wanted != shift:
+        if wanted != shift and part:
             style += f' dy="{wanted - shift}"'
-        shift = wanted
+            shift = wanted
         parts.append(f"<tspan{style}>{escape(inside)}</tspan>" if style else escape(inside))
     return "".join(parts)
 
@@ -114,10 +116,9 @@ class Drawing:
 
     def line(self, *points: tuple[float, float], edge: str = SOFT, dash: str = "") -> None:
         """Draw a line through points."""
-        path = "L".join(f"{x:.5g} {y:.5g}" for x, y in points)
         dashes = f' stroke-dasharray="{dash}"' if dash else ""
         self.parts.append(
-            f'<path d="M{path}" fill="none" stroke="{edge}" stroke-width="{STROKE}" '
+            f'<path d="{path(points)}" fill="none" stroke="{edge}" stroke-width="{STROKE}" '
             f'stroke-linejoin="round"{dashes}/>'
         )
 
@@ -128,9 +129,8 @@ class Drawing:
         u, w = (x1 - x0) / length, (y1 - y0) / length
         x, y = x1 - 10 * u, y1 - 10 * w
         self.line(*points[:-1], (x, y))
-        corners = (x1, y1), (x - 5 * w, y + 5 * u), (x + 5 * w, y - 5 * u)
-        path = "L".join(f"{cx:.5g} {cy:.5g}" for cx, cy in corners)
-        self.parts.append(f'<path d="M{path}Z" fill="{SOFT}"/>')
+        corners = path([(x1, y1), (x - 5 * w, y + 5 * u), (x + 5 * w, y - 5 * u)])
+        self.parts.append(f'<path d="{corners}Z" fill="{SOFT}"/>')
 
     def box(self, x: float, y: float, w: float, h: float, role: Role, *lines: str) -> None:
         """Draw a box with one line of text, or two, the second smaller."""
@@ -138,12 +138,8 @@ class Drawing:
             f'<rect x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" rx="4" fill="{role.fill}" '
             f'stroke="{role.edge}" stroke-width="{STROKE}"/>'
         )
-        middle = y + h / 2
-        if len(lines) == 1:
-            self.text(x + w / 2, middle, lines[0])
-        elif lines:
-            self.text(x + w / 2, middle - 11, lines[0])
-            self.text(x + w / 2, middle + 11, lines[1], SMALL)
+        for line, size, shift in zip(lines, (TEXT, SMALL), (-11, 11), strict=False):
+            self.text(x + w / 2, y + h / 2 + (shift if len(lines) > 1 else 0), line, size)
 
     def label(self, x: float, y: float, text: str) -> None:
         """Write a text over a line, on a patch of the card."""
@@ -328,9 +324,7 @@ def kernel_weights(d: Drawing) -> None:
     d.text(584, base + 20, "km", SMALL, "end", SOFT)
     d.text(300, 118, "height of the hill = similarity", SMALL, "start", SOFT)
     rows = 264, 338, 392, 446
-    for y, name in zip(
-        (274, 338, 392, 446), ("keys", "similarity", "weights", "values"), strict=True
-    ):
+    for y, name in ((274, "keys"), (338, "similarity"), (392, "weights"), (446, "values")):
         d.text(24, y + 19, name, SMALL, "start")
     for i, (post, (key, value)) in enumerate(posts.items()):
         x = 116 + 90 * i
@@ -533,7 +527,7 @@ def additive_network(d: Drawing) -> None:
         d.line((x0, 104), (x1, 250), edge="#D5D5D5")
     for x0, x1, _ in bold:
         d.arrow((x0, 104), (x1, 250))
-    for x0, x1, weight in bold:
+    for x0, x1, weight in bold:  # over all arrows
         d.label(x0 + 0.18 * (x1 - x0), 104 + 0.18 * 146, number(weight, 0))
     for left, (name, x) in zip(lefts, [*q.items(), *k.items()], strict=True):
         d.box(left, 48, 92, 56, KEY if name in k else QUERY, name, str(x))
@@ -679,18 +673,9 @@ def two_orders(d: Drawing) -> None:
         matrix(104, middle - wide / 2, long, wide, KEY, "**K′**^{T}", "(r, m)")
         matrix(260, y, narrow, long, VALUE, "**V**", "(m, v)")
         left, right = (28, 244) if row == 0 else (96, 328)
-        d.line((left, y - 8), (left - 6, y - 8), (left - 6, y + long + 28), (left, y + long + 28))
-        ends = right, right + 6
-        d.line(
-            *(
-                (x, level)
-                for x, level in zip(
-                    (ends[0], ends[1], ends[1], ends[0]),
-                    (y - 8, y - 8, y + long + 28, y + long + 28),
-                    strict=True,
-                )
-            )
-        )
+        for x, away in ((left, -6), (right, 6)):  # brackets
+            low = y + long + 28
+            d.line((x, y - 8), (x + away, y - 8), (x + away, low), (x, low))
         d.text(360, middle, "=")
         if row == 0:
             matrix(388, y, long, long, WEIGHT, "**Q′K′**^{T}", "(n, m)")

@@ -6,7 +6,7 @@ import re
 
 from bookbinder.chapters import Chapter
 from bookbinder.site.pages import title_of
-from bookbinder.text import jupyter_anchor
+from bookbinder.text import headings_of, jupyter_anchor
 
 ORIGIN = re.compile(r"^# From \S*?(\w+)\.md, (.*)$")
 SECTION = re.compile(r"^(Args|Returns|Raises|Yields):$")
@@ -33,6 +33,7 @@ def functions_page(text: str, module: str, chapters: list[Chapter], helpers: dic
         f"```{{py:module}} {module}\n```",
         "",
     ]
+    headings = {(c.name, h.english_title): h.title for c in chapters for h in headings_of(c)}
     shown = None
     tree = ast.parse(text)
     names = public_names(tree)
@@ -42,6 +43,7 @@ def functions_page(text: str, module: str, chapters: list[Chapter], helpers: dic
         if chapter != shown:
             lines += [f"## {titles.get(chapter, chapter)}", ""]
             shown = chapter
+        heading = headings.get((chapter, heading), heading)
         derived = f"Derived in [{heading}]({chapter}.ipynb#{jupyter_anchor(heading)})."
         lines += [definition(node, derived), ""]
     ready = [

@@ -14,7 +14,6 @@ from bookbinder.site.home_explorer import explorer
 from bookbinder.site.pages import title_of
 from bookbinder.text import Page
 
-QUESTION = re.compile(r"^> \*\*The question\.\*\* (.*(?:\n> .*)*)", re.MULTILINE)
 DIAGRAM = re.compile(r"!\[([^]]*)\]\(figures/([^)]*)\)")
 HEAT_MAP = "QuadMesh"  # what matplotlib calls the cells of one
 OPENING = """\
@@ -90,13 +89,14 @@ def home_page(
 
 def card(chapter: Chapter, notebook: NotebookNode) -> str:
     """Return a chapter's card in Markdown: its picture, title, question and minutes."""
-    read, practised = Page(chapter, chapter.notebook).minutes()
+    page = Page(chapter, notebook)
+    read, practised = page.minutes()
     time = f"{read} minutes" + (f", exercises {practised}" if practised else "")
     lines = [":::{container} book-card"]
     if shown := picture(notebook):
         alt, address = shown
         lines += ["```{raw} html", f'<img alt="{escape(alt)}" src="{address}">', "```", ""]
-    lines += [f"**[{title_of(chapter)}]({chapter.name}.ipynb)**", "", question(chapter), ""]
+    lines += [f"**[{title_of(chapter)}]({chapter.name}.ipynb)**", "", page.passage("question"), ""]
     return "\n".join([*lines, f"*{time}*", ":::"])
 
 
@@ -143,12 +143,6 @@ def contents(title: str, chapters: list[Chapter], more: tuple[str, ...]) -> list
         *more,
         "```",
     ]
-
-
-def question(chapter: Chapter) -> str:
-    """Return the question that opens the chapter."""
-    match = QUESTION.search(Page(chapter, chapter.notebook).text)
-    return match[1].replace("\n> ", " ") if match else ""
 
 
 def lead_of(readme: str) -> str:

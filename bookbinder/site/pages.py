@@ -2,6 +2,7 @@
 
 import copy
 import re
+from collections.abc import Container
 from html import escape
 
 import nbformat
@@ -10,7 +11,7 @@ from nbformat import NotebookNode
 from bookbinder.chapters import Chapter, tags_of, title_cell
 from bookbinder.colab import INSTALL
 from bookbinder.publish import ANSI, SOLUTION_IN_CODE
-from bookbinder.text import CITATION, REFERENCE, REFERENCES, TAG
+from bookbinder.text import CITATION, REFERENCE, TAG
 
 ORIGIN = re.compile(r"\A<!-- Made from .*? -->(?=\n)")
 FOLDED = {  # tag -> (what is folded, text on the closed fold, text on the open one)
@@ -22,16 +23,18 @@ RULE = re.compile(r"-{20,}")
 CALLS = '<details class="calls"><summary>{summary}</summary>\n<pre>{calls}</pre></details>'
 
 
-def site_notebook(notebook: NotebookNode) -> NotebookNode:
-    """Return a copy without origin comment, with folds, alt texts and links to references."""
+def site_notebook(notebook: NotebookNode, listed: Container[str] = ()) -> NotebookNode:
+    """Return a copy without origin comment, with folds, alt texts and links to references.
+
+    `listed` are the lines of the list of references.
+    """
     page = copy.deepcopy(notebook)
     title = title_cell(page)
     title.source = ORIGIN.sub("", title.source)
-    in_references = False
     for cell in page.cells:
         if cell.cell_type == "markdown":
             source = cell.source.removesuffix(SOLUTION_IN_CODE)  # the fold says so
-            cell.source, in_references = site_markdown(source, in_references)
+            cell.source = site_markdown(source, listed)
         elif cell.cell_type == "code":
             cell.metadata = site_metadata(cell)
             cell.outputs = [part for output in cell.outputs for part in with_calls_folded(output)]
@@ -77,16 +80,13 @@ def site_metadata(cell: NotebookNode) -> NotebookNode:
     return made
 
 
-def site_markdown(source: str, in_references: bool) -> tuple[str, bool]:
-    """Return a cell with citations linked to their reference, and whether references go on."""
-    lines = []
-    for line in source.split("\n"):
-        if line.startswith("#"):
-            in_references = line.lstrip("# ") == REFERENCES
-        if in_references:
-            line = REFERENCE.sub(r"\1. []{#reference-\1}", line)
-        lines.append(CITATION.sub(r"[[\1]](#reference-\1)", line))
-    return "\n".join(lines), in_references
+def site_markdown(source: str, listed: Container[str]) -> str:
+    """Return a cell with citations linked to their reference."""
+    lines = [
+        REFERENCE.sub(r"\1. []{#reference-\1}", line) if line in listed else line
+        for line in source.split("\n")
+    ]
+    return CITATION.sub(r"[[\1]](#reference-\1)", "\n".join(lines))
 
 
 def source_line(chapter: Chapter, index: int, line: int) -> str:

@@ -24,7 +24,7 @@ PAPER = {"prefer_css_page_size": True, "print_background": True, "outline": True
 TEXT_WIDTH = 658  # CSS pixels, what STYLE leaves of A4
 AFTER = ("references",)  # pages that follow the chapters
 DROPPED = ".headerlink, script, .prev-next-footer, .start"
-EXERCISES = "section#exercises"
+EXERCISES = "section.role-exercises"
 DRAWING = "div.cell.tag_drawing:not(.tag_solution)"
 SOLUTIONS = "div.cell.tag_solution, details:not(.hint):not(.hide)"
 READY = """async () => {
@@ -243,7 +243,7 @@ def put_solutions_last(article: "bs4.Tag") -> None:
     from bs4 import BeautifulSoup
 
     page = BeautifulSoup('<section id="solutions"><h2>Solutions</h2></section>', "html.parser")
-    for task in article.select("#exercises > section"):
+    for task in article.select(f"{EXERCISES} > section"):
         if parts := task.select(SOLUTIONS):
             title = page.new_tag("h3")
             title.string = task.select_one("h3").get_text().removesuffix("#")

@@ -8,23 +8,6 @@ from bookbinder.config import Book, Edition
 from bookbinder.site.dates import last_changes
 
 HERE = Path(__file__).parent
-LANGUAGE_NAMES = {
-    "en": "English",
-    "zh": "中文",
-    "ja": "日本語",
-    "pt": "Português",
-    "vi": "Tiếng Việt",
-}
-
-
-def edition_name(edition: Edition, editions: tuple[Edition, ...]) -> str:
-    """Return what the switch calls an edition: what tells it from the others."""
-    parts = []
-    if len({e.framework for e in editions}) > 1:
-        parts.append(edition.name)
-    if len({e.language for e in editions}) > 1 or not parts:
-        parts.append(LANGUAGE_NAMES.get(edition.language, edition.language))
-    return ", ".join(parts)
 
 
 def folder_of(edition: Edition, editions: tuple[Edition, ...]) -> str:
@@ -38,6 +21,7 @@ def sphinx_settings(
     equations: dict[str, str],
     terms: dict[str, tuple[str, str]],
     anchors: dict,
+    roles: dict[str, str],
 ) -> dict:
     """Return Sphinx's settings as plain values."""
     options = {
@@ -104,7 +88,7 @@ def sphinx_settings(
         },
         "book_editions": [
             {
-                "name": edition_name(other, book.editions),
+                "name": other.name,
                 "folder": folder_of(other, book.editions),
                 "here": other == edition,
                 "chapters": book.chapters_of(other),
@@ -112,6 +96,7 @@ def sphinx_settings(
             for other in book.editions
         ],
         "book_anchors": anchors,
+        "book_roles": roles,
     }
 
 

@@ -15,7 +15,7 @@ from bookbinder.site.home import home_page, lead_of
 from bookbinder.site.pages import equations, site_notebook
 from bookbinder.site.settings import as_conf, folder_of, sphinx_settings
 from bookbinder.terms import BOLD, explained, singular
-from bookbinder.text import Page
+from bookbinder.text import Line, Page, anchor_of, headings_of, jupyter_anchor, shown_words
 
 MORE = ("functions", "references", "genindex")
 # Terms of the book about itself, and a word that often means something else: no links to these.
@@ -36,7 +36,10 @@ def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[
         raise BookError("\n".join(wrong))
     bound = [(page.chapter, page.executed) for page in pages]
     module = book.named(edition.module).removesuffix(".py").replace("/", ".")
-    files = {f"{page.name}.ipynb": as_text(site_notebook(page.executed)) for page in pages}
+    files = {}
+    for page in pages:
+        listed = {line.text for line in page.lines() if line.in_references}
+        files[f"{page.name}.ipynb"] = as_text(site_notebook(page.executed, listed))
     package = module.rpartition(".")[0]
     helpers = {
         f"{package}.{path.stem}": read_or_empty(path) for path in edition.module.parent.glob("*.py")
@@ -49,7 +52,12 @@ def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[
     lead = lead_of(read_or_empty(book.root / "README.md"))
     files["index.md"] = home_page(book.title, lead, bound, MORE, path if sections else None)
     settings = sphinx_settings(
-        book, edition, equations(chapters), term_places(pages), anchors(book, edition, pages)
+        book,
+        edition,
+        equations(chapters),
+        term_places(pages),
+        anchors(book, edition, pages),
+        shown_words(chapters),
     )
     files["conf.py"] = as_conf(settings)
     return files, chapters
@@ -74,21 +82,21 @@ def anchors(book: Book, edition: Edition, pages: list[Page]) -> dict[str, dict]:
     for other in book.editions:
         if other == edition:
             continue
-        theirs = {c.name: Page(c, c.notebook) for c in read_edition_chapters(book, other)}
+        theirs = {chapter.name: chapter for chapter in read_edition_chapters(book, other)}
         found[folder_of(other, book.editions)] = {
-            page.name: paired(page.anchors(), theirs[page.name].anchors())
+            page.name: paired(headings_of(page.chapter), headings_of(theirs[page.name]))
             for page in pages
             if page.name in theirs
         }
     return found
 
 
-def paired(here: list[str], there: list[str]) -> dict[str, str]:
-    """Return heading -> heading: equal ones, and between these, groups of one size in order."""
-    if set(here).isdisjoint(there) and len(here) == len(there):  # a translation
-        return dict(zip(here, there, strict=True))
+def paired(here: list[Line], there: list[Line]) -> dict[str, str]:
+    """Return anchor -> anchor: of headings equal in English, and between, groups of one size."""
+    names = [list(map(anchor_of, headings)) for headings in (here, there)]
+    a, b = [[jupyter_anchor(heading.title) for heading in headings] for headings in (here, there)]
     pairs = {}
-    for kind, a, b, c, d in difflib.SequenceMatcher(a=here, b=there, autojunk=False).get_opcodes():
-        if kind == "equal" or b - a == d - c:
-            pairs |= dict(zip(here[a:b], there[c:d], strict=True))
+    for kind, i, j, k, m in difflib.SequenceMatcher(None, *names, autojunk=False).get_opcodes():
+        if kind == "equal" or j - i == m - k:
+            pairs |= dict(zip(a[i:j], b[k:m], strict=True))
     return pairs

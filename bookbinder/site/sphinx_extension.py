@@ -12,7 +12,6 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from bookbinder.terms import TERM
 from bookbinder.text import EQUATION, TAG
 
-BOXES = {"The question.": "question", "Note.": "note"}
 UNTOUCHED = (nodes.literal, nodes.literal_block, nodes.reference, nodes.math, nodes.math_block)
 
 NO_TERMS = (*UNTOUCHED, nodes.title, nodes.entry, nodes.strong, nodes.enumerated_list)
@@ -41,16 +40,19 @@ class Equations(SphinxTransform):
             node += nodes.Text(f"\\[{text}\\]")
 
 
-class Boxes(SphinxTransform):
-    """Mark quotations that begin with a label, `> **Note.** ...`, as boxes."""
+class Roles(SphinxTransform):
+    """Mark sections that have a role, and as boxes, quotations whose label has one."""
 
     default_priority = 701
 
     def apply(self, **_) -> None:
         for quote in self.document.findall(nodes.block_quote):
             label = next(iter(quote.findall(nodes.strong)), None)
-            if label is not None and label.astext() in BOXES:
-                quote["classes"] += ["box", f"box-{BOXES[label.astext()]}"]
+            if label is not None and (role := self.config.book_roles.get(label.astext())):
+                quote["classes"] += ["box", f"box-{role}"]
+        for section in self.document.findall(nodes.section):
+            if role := self.config.book_roles.get(section[0].astext()):
+                section["classes"] += [f"role-{role}"]
 
 
 class Terms(SphinxTransform):
@@ -201,9 +203,10 @@ def setup(app: Sphinx) -> dict:
         ("book_services", {}),
         ("book_editions", []),
         ("book_anchors", {}),
+        ("book_roles", {}),
     ):
         app.add_config_value(name, default, "env")
-    for transform in (Equations, Boxes, Terms):
+    for transform in (Equations, Roles, Terms):
         app.add_transform(transform)
     app.add_post_transform(EquationLinks)
     app.add_post_transform(TermLinks)

@@ -12,10 +12,11 @@ alone (answers get arrays of the edition's framework, on the CPU, float64 as flo
 
     window = Exercise("4.1", window_mask, some_windows)
 
-    @window.mistake
-    def one_key_too_many(n, m, width):
-        '''Your window is one key too wide: `width` counts the query's own position, too.'''
-        return window_mask(n, m, width + 1)
+    @window.expects
+    class WindowMistakes:
+        def one_key_too_many(n, m, width):
+            '''Your window is one key too wide: `width` counts the query's own position, too.'''
+            return window_mask(n, m, width + 1)
 
 The mistake's name and docstring are what a reader is told; the sentence of one that recurs in
 several exercises stands in `recurring.py`, what right answers share in `numerics.py`.

@@ -6,14 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from d2l_attention.arrays import (
-    as_array,
-    current_framework,
-    in_framework,
-    single_precision,
-)
+from d2l_attention.frameworks import current, load
 from d2l_attention.practice.checking import examine
-from d2l_attention.practice.diagnosis import same
+from d2l_attention.practice.diagnosis import expected, same
 from d2l_attention.practice.exercises import Exercise
 
 
@@ -23,7 +18,7 @@ def audit(exercise: Exercise, framework: str | None = None) -> list[str]:
     Inputs are odd, different and several; the right answer passes and an empty one is not
     attempted; every named mistake is found and named, and looks like no other.
     """
-    framework = framework or current_framework()
+    framework = framework or current()
     found = [f"an input of shape {s}: sizes should differ" for s in square_shapes(exercise)]
     if exercise.inputs is not None and len(exercise.cases()) < 2:
         found.append("there is one input only: a fixed answer would pass")
@@ -33,8 +28,10 @@ def audit(exercise: Exercise, framework: str | None = None) -> list[str]:
         if examine(exercise, empty, framework).status != "not attempted":
             found.append(f"{empty} counts as an attempt")
     wrong = {m.name: m.wrong for m in exercise.mistakes if m.wrong is not None}
-    outputs = {name: results(exercise, function) for name, function in wrong.items()}
-    outputs["the reference"] = results(exercise, exercise.reference)
+    outputs = {
+        name: [expected(function, case) for case in exercise.cases()]
+        for name, function in {**wrong, "the reference": exercise.reference}.items()
+    }
     for a, b in itertools.combinations(outputs, 2):
         if all(same(x, y, exercise.tolerance) for x, y in zip(outputs[a], outputs[b], strict=True)):
             found.append(f"{a!r} and {b!r} give the same numbers on all inputs")
@@ -73,21 +70,13 @@ def square_shapes(exercise: Exercise) -> list[tuple]:
     return [] if exercise.square else [s for s, n in sizes.items() if len(set(n)) < len(n)]
 
 
-def results(exercise: Exercise, function: object) -> list[np.ndarray]:
-    with np.errstate(all="ignore"):
-        return [
-            as_array(function(*map(np.copy, case)) if callable(function) else function)
-            for case in exercise.cases()
-        ]
-
-
 def as_answer(function: Callable, framework: str) -> Callable:
     """Return a function of NumPy arrays as one of the framework's, as a reader would write it."""
 
     def answer(*inputs):
         with np.errstate(all="ignore"):
             result = function(*map(as_numpy, inputs))
-        return in_framework(single_precision(np.asarray(result)), framework)
+        return load(framework).make_array(np.asarray(result))
 
     return answer
 

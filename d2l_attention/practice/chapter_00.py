@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise
+from d2l_attention.practice.exercises import Exercise, when
 from d2l_attention.practice.numerics import softmax
 
 
@@ -19,43 +19,35 @@ def positive_scores(rng):
 shares = Exercise("0.1", row_shares, positive_scores)
 
 
-@shares.mistake
-def columns_divided(scores):
-    """Your columns sum to 1, not your rows. Each query has its own row: sum over the keys, the
-    last axis."""
-    return scores / scores.sum(-2, keepdims=True)
-
-
-@shares.mistake
-def everything_divided_by_one_number(scores):
-    """All your entries together sum to 1. Each row should: give `sum` the axis of the keys."""
-    return scores / scores.sum()
-
-
-@shares.mistake
-def a_softmax(scores):
-    """Your rows sum to 1, but this is a softmax, which takes exponentials first. The task asks for
-    the scores themselves, divided by their sum."""
-    return softmax(scores)
-
-
-@shares.mistake
-def mean_in_place_of_the_sum(scores):
-    """You divide by the mean of each row. Divide by its sum."""
-    return scores / scores.mean(-1, keepdims=True)
-
-
-@shares.mistake
-def largest_becomes_1(scores):
-    """You divide by the largest score of each row. Divide by its sum."""
-    return scores / scores.max(-1, keepdims=True)
-
-
 def sums_of_rows(answer, target, scores):
     return answer.size == len(scores) and np.allclose(answer.ravel(), scores.sum(-1))
 
 
-@shares.mistake(when=sums_of_rows)
-def only_the_sums(scores):
-    """These are the sums of the rows. Divide the scores by them."""
-    return scores.sum(-1, keepdims=True)
+@shares.expects
+class SharesMistakes:
+    def columns_divided(scores):
+        """Your columns sum to 1, not your rows. Each query has its own row: sum over the keys, the
+        last axis."""
+        return scores / scores.sum(-2, keepdims=True)
+
+    def everything_divided_by_one_number(scores):
+        """All your entries together sum to 1. Each row should: give `sum` the axis of the keys."""
+        return scores / scores.sum()
+
+    def a_softmax(scores):
+        """Your rows sum to 1, but this is a softmax, which takes exponentials first. The task asks
+        for the scores themselves, divided by their sum."""
+        return softmax(scores)
+
+    def mean_in_place_of_the_sum(scores):
+        """You divide by the mean of each row. Divide by its sum."""
+        return scores / scores.mean(-1, keepdims=True)
+
+    def largest_becomes_1(scores):
+        """You divide by the largest score of each row. Divide by its sum."""
+        return scores / scores.max(-1, keepdims=True)
+
+    @when(sums_of_rows)
+    def only_the_sums(scores):
+        """These are the sums of the rows. Divide the scores by them."""
+        return scores.sum(-1, keepdims=True)

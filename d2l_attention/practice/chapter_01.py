@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise
+from d2l_attention.practice.exercises import Exercise, when
 from d2l_attention.practice.numerics import softmax
+from d2l_attention.practice.recurring import columns_sum_to_1
 
 # ---- 1.3
 
@@ -31,33 +32,10 @@ def shifted(scores, shift, temperature):
 survivor = Exercise("1.3", softmax_at_temperature, far_apart_scores)
 
 
-def columns_sum_to_1(answer, target, scores, temperature):
-    return answer.shape == target.shape and np.allclose(answer.sum(-2), 1)
-
-
-@survivor.mistake(when=columns_sum_to_1)
-def softmax_over_the_queries(scores, temperature):
-    return softmax(scores / temperature, -2)
-
-
-@survivor.mistake
-def maximum_not_subtracted(scores, temperature):
-    """The exponentials of large scores are infinite and those of very low ones are 0, so you
-    divide infinity by infinity or 0 by 0. Shift each row first: that changes no weight."""
-    return shifted(scores, 0, temperature)
-
-
 def nan_below_the_best_row(answer, target, scores, temperature):
     lost = np.isnan(answer).all(-1)
     best = scores.max(-1) == scores.max()
     return answer.shape == target.shape and (lost == ~best).all()
-
-
-@survivor.mistake(when=nan_below_the_best_row)
-def one_maximum_for_all_rows(scores, temperature):
-    """You subtract the largest score of the whole matrix. The other rows then lie far below 0, and
-    all their exponentials are 0. Each row needs its own maximum."""
-    return shifted(scores, scores.max(), temperature)
 
 
 def nan_and_else_right(answer, target, scores, temperature):
@@ -65,40 +43,47 @@ def nan_and_else_right(answer, target, scores, temperature):
     return answer.shape == target.shape and lost.any() and np.allclose(answer[~lost], target[~lost])
 
 
-@survivor.mistake(when=nan_and_else_right)
-def another_shift_than_the_maximum(scores, temperature):
-    """Your shift is not the maximum of the row, as its mean, minimum or first entry is not. A score
-    far above that shift still overflows, or all scores far below it underflow."""
-    return shifted(scores, scores.mean(-1, keepdims=True), temperature)
+@survivor.expects
+class SurvivorMistakes:
+    @when(columns_sum_to_1)
+    def softmax_over_the_queries(scores, temperature):
+        return softmax(scores / temperature, -2)
 
+    def maximum_not_subtracted(scores, temperature):
+        """The exponentials of large scores are infinite and those of very low ones are 0, so you
+        divide infinity by infinity or 0 by 0. Shift each row first: that changes no weight."""
+        return shifted(scores, 0, temperature)
 
-@survivor.mistake
-def no_temperature(scores, temperature):
-    return softmax(scores)
+    @when(nan_below_the_best_row)
+    def one_maximum_for_all_rows(scores, temperature):
+        """You subtract the largest score of the whole matrix. The other rows then lie far below 0,
+        and all their exponentials are 0. Each row needs its own maximum."""
+        return shifted(scores, scores.max(), temperature)
 
+    @when(nan_and_else_right)
+    def another_shift_than_the_maximum(scores, temperature):
+        """Your shift is not the maximum of the row, as its mean, minimum or first entry is not. A
+        score far above that shift still overflows, or all scores far below it underflow."""
+        return shifted(scores, scores.mean(-1, keepdims=True), temperature)
 
-@survivor.mistake
-def times_the_temperature(scores, temperature):
-    return softmax(scores * temperature)
+    def no_temperature(scores, temperature):
+        return softmax(scores)
 
+    def times_the_temperature(scores, temperature):
+        return softmax(scores * temperature)
 
-@survivor.mistake
-def temperature_after_the_exponential(scores, temperature):
-    """You divide by the temperature after the exponential, where it is a mere factor: the rows do
-    not sum to 1. Divide the scores."""
-    return softmax(scores) / temperature
+    def temperature_after_the_exponential(scores, temperature):
+        """You divide by the temperature after the exponential, where it is a mere factor: the rows
+        do not sum to 1. Divide the scores."""
+        return softmax(scores) / temperature
 
+    def no_exponential(scores, temperature):
+        return scores / scores.sum(-1, keepdims=True)
 
-@survivor.mistake
-def no_exponential(scores, temperature):
-    return scores / scores.sum(-1, keepdims=True)
-
-
-@survivor.mistake
-def logarithms_of_the_weights(scores, temperature):
-    """These are the logarithms of the weights: one exponential is missing."""
-    scaled = (scores - scores.max(-1, keepdims=True)) / temperature
-    return scaled - np.log(np.exp(scaled).sum(-1, keepdims=True))
+    def logarithms_of_the_weights(scores, temperature):
+        """These are the logarithms of the weights: one exponential is missing."""
+        scaled = (scores - scores.max(-1, keepdims=True)) / temperature
+        return scaled - np.log(np.exp(scaled).sum(-1, keepdims=True))
 
 
 # ---- 1.4
@@ -121,65 +106,52 @@ def weights_and_keys(rng):
 slope = Exercise("1.4", covariance, weights_and_keys)
 
 
-@slope.mistake
-def mean_not_subtracted(weights, keys):
-    """This is the weighted mean of k k^T. A covariance measures deviations: subtract the weighted
-    mean from the keys first."""
-    return product_of_deviations(keys, weights[:, None])
+@slope.expects
+class SlopeMistakes:
+    def mean_not_subtracted(weights, keys):
+        """This is the weighted mean of k k^T. A covariance measures deviations: subtract the
+        weighted mean from the keys first."""
+        return product_of_deviations(keys, weights[:, None])
 
+    def unweighted_mean(weights, keys):
+        """You subtract the plain mean of the keys. The mean under the weights is the output of
+        attention, weights @ keys."""
+        return product_of_deviations(keys - keys.mean(0), weights[:, None])
 
-@slope.mistake
-def unweighted_mean(weights, keys):
-    """You subtract the plain mean of the keys. The mean under the weights is the output of
-    attention, weights @ keys."""
-    return product_of_deviations(keys - keys.mean(0), weights[:, None])
+    def weights_not_used(weights, keys):
+        """This is the covariance of the keys with equal weights. Each key counts with its own
+        weight, in the mean and in the sum."""
+        return covariance(np.full(len(keys), 1 / len(keys)), keys)
 
+    def equal_weights_and_m_minus_1(weights, keys):
+        """This is the sample covariance, with equal weights and m - 1 in the denominator. Each key
+        counts with its own weight."""
+        return np.cov(keys.T)
 
-@slope.mistake
-def weights_not_used(weights, keys):
-    """This is the covariance of the keys with equal weights. Each key counts with its own weight,
-    in the mean and in the sum."""
-    return covariance(np.full(len(keys), 1 / len(keys)), keys)
+    def sum_not_weighted(weights, keys):
+        """You subtract the weighted mean, and then add up the deviations without weights."""
+        return product_of_deviations(keys - weights @ keys, 1)
 
+    def weights_twice(weights, keys):
+        """You multiply both factors of the product by the weights, which squares them. Each key's
+        product gets its weight once."""
+        return product_of_deviations(keys - weights @ keys, weights[:, None] ** 2)
 
-@slope.mistake
-def equal_weights_and_m_minus_1(weights, keys):
-    """This is the sample covariance, with equal weights and m - 1 in the denominator. Each key
-    counts with its own weight."""
-    return np.cov(keys.T)
+    def divided_by_m_as_well(weights, keys):
+        """The weights sum to 1 already: the weighted sum is the mean. Do not divide by m again."""
+        return covariance(weights, keys) / len(keys)
 
+    @when(lambda answer, target, weights, keys: answer.shape == (len(keys), len(keys)))
+    def keys_against_keys(weights, keys):
+        """Your matrix has one row per key, shape (m, m). A covariance compares coordinates: shape
+        (d, d). Transpose the first factor, not the second."""
+        return product_of_deviations((keys - weights @ keys).T, weights)
 
-@slope.mistake
-def sum_not_weighted(weights, keys):
-    """You subtract the weighted mean, and then add up the deviations without weights."""
-    return product_of_deviations(keys - weights @ keys, 1)
-
-
-@slope.mistake
-def weights_twice(weights, keys):
-    """You multiply both factors of the product by the weights, which squares them. Each key's
-    product gets its weight once."""
-    return product_of_deviations(keys - weights @ keys, weights[:, None] ** 2)
-
-
-@slope.mistake
-def divided_by_m_as_well(weights, keys):
-    """The weights sum to 1 already: the weighted sum is the mean. Do not divide by m again."""
-    return covariance(weights, keys) / len(keys)
-
-
-@slope.mistake(when=lambda answer, target, weights, keys: answer.shape == (len(keys), len(keys)))
-def keys_against_keys(weights, keys):
-    """Your matrix has one row per key, shape (m, m). A covariance compares coordinates: shape
-    (d, d). Transpose the first factor, not the second."""
-    return product_of_deviations((keys - weights @ keys).T, weights)
-
-
-@slope.mistake(when=lambda answer, target, weights, keys: answer.shape == keys.shape[1:])
-def variances_only(weights, keys):
-    """You give one entry per coordinate, its variance. The covariance has one for each pair of
-    coordinates: shape (d, d)."""
-    return np.diag(covariance(weights, keys))
+    @when(lambda answer, target, weights, keys: answer.shape == keys.shape[1:])
+    def variances_only(weights, keys):
+        """You give one entry per coordinate, its variance. The covariance has one for each pair of
+        coordinates: shape (d, d)."""
+        return np.diag(covariance(weights, keys))
 
 
 # ---- 1.5
@@ -187,42 +159,34 @@ def variances_only(weights, keys):
 vanishing = Exercise("1.5", (1, 0, -1))
 
 
-@vanishing.mistake
-def the_gradient_of_the_weight():
-    """That is the gradient of the weight itself, which has vanished. The logarithm multiplies it by
-    1 over the weight: do that on paper before you round."""
-    return 0, 0, 0
+@vanishing.expects
+class VanishingMistakes:
+    def the_gradient_of_the_weight():
+        """That is the gradient of the weight itself, which has vanished. The logarithm multiplies
+        it by 1 over the weight: do that on paper before you round."""
+        return 0, 0, 0
 
+    def sign():
+        """A larger score of entry 1 makes its weight larger, so the first entry is positive. You
+        have the gradient of the negative logarithm, the loss."""
+        return -1, 0, 1
 
-@vanishing.mistake
-def sign():
-    """A larger score of entry 1 makes its weight larger, so the first entry is positive. You have
-    the gradient of the negative logarithm, the loss."""
-    return -1, 0, 1
+    def denominator_forgotten():
+        """The first entry is right. The score of the winner stands in the denominator of the
+        weight: raising it costs the others weight."""
+        return 1, 0, 0
 
+    def the_losers_share():
+        """Each score counts as much as its own weight: entry 2 has almost none and does not
+        matter."""
+        return 1, -0.5, -0.5
 
-@vanishing.mistake
-def denominator_forgotten():
-    """The first entry is right. The score of the winner stands in the denominator of the weight:
-    raising it costs the others weight."""
-    return 1, 0, 0
+    def the_weights():
+        """These are the weights. The gradient of the logarithm of weight 1 is (1, 0, 0) minus the
+        weights."""
+        return 0, 0, 1
 
-
-@vanishing.mistake
-def the_losers_share():
-    """Each score counts as much as its own weight: entry 2 has almost none and does not matter."""
-    return 1, -0.5, -0.5
-
-
-@vanishing.mistake
-def the_weights():
-    """These are the weights. The gradient of the logarithm of weight 1 is (1, 0, 0) minus the
-    weights."""
-    return 0, 0, 1
-
-
-@vanishing.mistake
-def zero_divided_by_zero():
-    """A computer that takes the logarithm of a weight of 0 returns this. On paper the weight is
-    positive: simplify first."""
-    return np.nan, np.nan, np.nan
+    def zero_divided_by_zero():
+        """A computer that takes the logarithm of a weight of 0 returns this. On paper the weight is
+        positive: simplify first."""
+        return np.nan, np.nan, np.nan

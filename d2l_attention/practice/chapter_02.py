@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise
+from d2l_attention.practice.exercises import Exercise, symptom, when
 from d2l_attention.practice.numerics import distances, normalized, softmax
+from d2l_attention.practice.recurring import columns_sum_to_1
 
 
 def divided_by_its_sum(similarity):
@@ -38,68 +39,49 @@ def near_and_far_queries(rng):
 gaussian = Exercise("2.1", gaussian_weights, near_and_far_queries, gradient=True)
 
 
-@gaussian.mistake
-def exponential_before_the_logarithm(queries, keys, bandwidth):
-    return divided_by_its_sum(np.exp(scores_of(queries, keys, bandwidth)))
+@gaussian.expects
+class GaussianMistakes:
+    def exponential_before_the_logarithm(queries, keys, bandwidth):
+        return divided_by_its_sum(np.exp(scores_of(queries, keys, bandwidth)))
 
+    @when(columns_sum_to_1)
+    def softmax_over_the_queries(queries, keys, bandwidth):
+        return softmax(scores_of(queries, keys, bandwidth), 0)
 
-@gaussian.mistake(
-    when=lambda answer, target, queries, keys, bandwidth: (
-        answer.shape == target.shape and np.allclose(answer.sum(-2), 1)
-    )
-)
-def softmax_over_the_queries(queries, keys, bandwidth):
-    return softmax(scores_of(queries, keys, bandwidth), 0)
+    def bandwidth_not_squared(queries, keys, bandwidth):
+        return softmax(scores_of(queries, keys, np.sqrt(bandwidth)))
 
+    def no_factor_one_half(queries, keys, bandwidth):
+        """The Gaussian kernel has a factor 1/2 in the exponent. Without it your kernel is
+        narrower."""
+        return softmax(2 * scores_of(queries, keys, bandwidth))
 
-@gaussian.mistake
-def bandwidth_not_squared(queries, keys, bandwidth):
-    return softmax(scores_of(queries, keys, np.sqrt(bandwidth)))
+    def distance_not_squared(queries, keys, bandwidth):
+        """The exponent has the square of the distance; yours has the distance."""
+        return softmax(-0.5 * distances(queries, keys) / bandwidth)
 
+    def bandwidth_ignored(queries, keys, bandwidth):
+        """Your weights do not depend on the bandwidth."""
+        return softmax(scores_of(queries, keys, 1))
 
-@gaussian.mistake
-def no_factor_one_half(queries, keys, bandwidth):
-    """The Gaussian kernel has a factor 1/2 in the exponent. Without it your kernel is narrower."""
-    return softmax(2 * scores_of(queries, keys, bandwidth))
+    def softmax_of_the_similarities(queries, keys, bandwidth):
+        """You exponentiate twice: the softmax takes the exponential of its argument, so give it the
+        logarithm of the kernel."""
+        return softmax(np.exp(scores_of(queries, keys, bandwidth)))
 
+    def the_farthest_key_wins(queries, keys, bandwidth):
+        """The sign is wrong: the score must fall as the distance grows."""
+        return softmax(-scores_of(queries, keys, bandwidth))
 
-@gaussian.mistake
-def distance_not_squared(queries, keys, bandwidth):
-    """The exponent has the square of the distance; yours has the distance."""
-    return softmax(-0.5 * distances(queries, keys) / bandwidth)
+    def summed_before_squared(queries, keys, bandwidth):
+        """You add up the differences of the coordinates and square the sum, so they can cancel.
+        Square each difference first."""
+        return softmax(-0.5 * ((queries[:, None] - keys).sum(-1) / bandwidth) ** 2)
 
-
-@gaussian.mistake
-def bandwidth_ignored(queries, keys, bandwidth):
-    """Your weights do not depend on the bandwidth."""
-    return softmax(scores_of(queries, keys, 1))
-
-
-@gaussian.mistake
-def softmax_of_the_similarities(queries, keys, bandwidth):
-    """You exponentiate twice: the softmax takes the exponential of its argument, so give it the
-    logarithm of the kernel."""
-    return softmax(np.exp(scores_of(queries, keys, bandwidth)))
-
-
-@gaussian.mistake
-def the_farthest_key_wins(queries, keys, bandwidth):
-    """The sign is wrong: the score must fall as the distance grows."""
-    return softmax(-scores_of(queries, keys, bandwidth))
-
-
-@gaussian.mistake
-def summed_before_squared(queries, keys, bandwidth):
-    """You add up the differences of the coordinates and square the sum, so they can cancel.
-    Square each difference first."""
-    return softmax(-0.5 * ((queries[:, None] - keys).sum(-1) / bandwidth) ** 2)
-
-
-@gaussian.mistake
-def dot_product_for_a_distance(queries, keys, bandwidth):
-    """You use the dot product of query and key in place of their distance. It leaves out the norm
-    of the key."""
-    return softmax(queries @ keys.T / bandwidth**2)
+    def dot_product_for_a_distance(queries, keys, bandwidth):
+        """You use the dot product of query and key in place of their distance. It leaves out the
+        norm of the key."""
+        return softmax(queries @ keys.T / bandwidth**2)
 
 
 # ---- 2.2
@@ -135,83 +117,67 @@ def points_and_an_outlier(rng):
 left_out = Exercise("2.2", leave_one_out, points_and_an_outlier)
 
 
-@left_out.mistake
-def own_key_kept(x, y, bandwidth):
-    """Every point still votes for itself: these are the predictions on the training points. Mask
-    the diagonal of the scores."""
-    return softmax(pair_scores(x, bandwidth)) @ y
+@left_out.expects
+class LeftOutMistakes:
+    def own_key_kept(x, y, bandwidth):
+        """Every point still votes for itself: these are the predictions on the training points.
+        Mask the diagonal of the scores."""
+        return softmax(pair_scores(x, bandwidth)) @ y
 
+    def own_key_removed_after_the_division(x, y, bandwidth):
+        """You set the own weight to 0 after the weights were normalized, so the rest sums to less
+        than 1. Take the own key out before you normalize."""
+        return (softmax(pair_scores(x, bandwidth)) * ~itself(x)) @ y
 
-@left_out.mistake
-def own_key_removed_after_the_division(x, y, bandwidth):
-    """You set the own weight to 0 after the weights were normalized, so the rest sums to less
-    than 1. Take the own key out before you normalize."""
-    return (softmax(pair_scores(x, bandwidth)) * ~itself(x)) @ y
+    def all_keys_at_distance_0_removed(x, y, bandwidth):
+        """Two points may share their x, and you leave out both. Leave out the point itself only:
+        the diagonal."""
+        return predictions(x, y, bandwidth, pair_scores(x, bandwidth) == 0)
 
+    def score_0_for_the_others(x, y, bandwidth):
+        """Multiplying scores by 0 or 1 does not mask a key: a score of 0 is the largest one here.
+        The own score must be minus infinity, or the own similarity 0."""
+        return softmax(pair_scores(x, bandwidth) * itself(x)) @ y
 
-@left_out.mistake
-def all_keys_at_distance_0_removed(x, y, bandwidth):
-    """Two points may share their x, and you leave out both. Leave out the point itself only: the
-    diagonal."""
-    return predictions(x, y, bandwidth, pair_scores(x, bandwidth) == 0)
+    def exponential_before_the_logarithm(x, y, bandwidth):
+        return divided_by_its_sum(np.exp(pair_scores(x, bandwidth)) * ~itself(x)) @ y
 
+    def softmax_over_the_queries(x, y, bandwidth):
+        """You normalize over the wrong axis. With as many queries as keys the shape is right all
+        the same; the rows do not sum to 1."""
+        return softmax(np.where(itself(x), -np.inf, pair_scores(x, bandwidth)), 0) @ y
 
-@left_out.mistake
-def score_0_for_the_others(x, y, bandwidth):
-    """Multiplying scores by 0 or 1 does not mask a key: a score of 0 is the largest one here. The
-    own score must be minus infinity, or the own similarity 0."""
-    return softmax(pair_scores(x, bandwidth) * itself(x)) @ y
+    @symptom
+    def a_large_constant_in_place_of_infinity(answer, target, x, y, bandwidth):
+        """A large negative constant masks the diagonal only while all other scores are larger: far
+        from all others, a point finds its own value. Use minus infinity."""
+        off = ~np.isclose(answer, target, 1e-4, 1e-4)
+        return (
+            answer.shape == target.shape and 0 < off.sum() <= 2 and np.allclose(answer[off], y[off])
+        )
 
+    def mean_of_the_others(x, y, bandwidth):
+        """You average all other points, however far away. Weight them with the kernel."""
+        return (y.sum() - y) / (len(y) - 1)
 
-@left_out.mistake
-def exponential_before_the_logarithm(x, y, bandwidth):
-    return divided_by_its_sum(np.exp(pair_scores(x, bandwidth)) * ~itself(x)) @ y
+    def bandwidth_not_squared(x, y, bandwidth):
+        return leave_one_out(x, y, np.sqrt(bandwidth))
 
+    def no_factor_one_half(x, y, bandwidth):
+        return leave_one_out(x, y, bandwidth / np.sqrt(2))
 
-@left_out.mistake
-def softmax_over_the_queries(x, y, bandwidth):
-    """You normalize over the wrong axis. With as many queries as keys the shape is right all the
-    same; the rows do not sum to 1."""
-    return softmax(np.where(itself(x), -np.inf, pair_scores(x, bandwidth)), 0) @ y
-
-
-@left_out.symptom
-def a_large_constant_in_place_of_infinity(answer, target, x, y, bandwidth):
-    """A large negative constant masks the diagonal only while all other scores are larger: far
-    from all others, a point finds its own value. Use minus infinity."""
-    off = ~np.isclose(answer, target, 1e-4, 1e-4)
-    return answer.shape == target.shape and 0 < off.sum() <= 2 and np.allclose(answer[off], y[off])
-
-
-@left_out.mistake
-def mean_of_the_others(x, y, bandwidth):
-    """You average all other points, however far away. Weight them with the kernel."""
-    return (y.sum() - y) / (len(y) - 1)
-
-
-@left_out.mistake
-def bandwidth_not_squared(x, y, bandwidth):
-    return leave_one_out(x, y, np.sqrt(bandwidth))
-
-
-@left_out.mistake
-def no_factor_one_half(x, y, bandwidth):
-    return leave_one_out(x, y, bandwidth / np.sqrt(2))
-
-
-@left_out.mistake(
-    when=lambda answer, target, x, y, bandwidth: (
-        answer.shape == target.shape and np.allclose(abs(answer), abs(target - y), 1e-4)
+    @when(
+        lambda answer, target, x, y, bandwidth: (
+            answer.shape == target.shape and np.allclose(abs(answer), abs(target - y), 1e-4)
+        )
     )
-)
-def errors_in_place_of_predictions(x, y, bandwidth):
-    """You return the errors of the predictions. Return the predictions."""
-    return leave_one_out(x, y, bandwidth) - y
+    def errors_in_place_of_predictions(x, y, bandwidth):
+        """You return the errors of the predictions. Return the predictions."""
+        return leave_one_out(x, y, bandwidth) - y
 
-
-@left_out.mistake(when=lambda answer, target, x, y, bandwidth: answer.size == 1)
-def one_value_for_all(x, y, bandwidth):
-    return np.sqrt(((leave_one_out(x, y, bandwidth) - y) ** 2).mean())
+    @when(lambda answer, target, x, y, bandwidth: answer.size == 1)
+    def one_value_for_all(x, y, bandwidth):
+        return np.sqrt(((leave_one_out(x, y, bandwidth) - y) ** 2).mean())
 
 
 # ---- 2.3
@@ -225,9 +191,13 @@ def similarities(r):
     return np.maximum(0, 1 - r**2)
 
 
-def adaptive_weights(queries, keys, neighbors):
+def ratios(queries, keys, neighbors):
     r = distances(queries, keys)
-    return normalized(similarities(r / nearest(r, neighbors)))
+    return r / nearest(r, neighbors)
+
+
+def adaptive_weights(queries, keys, neighbors):
+    return normalized(similarities(ratios(queries, keys, neighbors)))
 
 
 def points_and_counts(rng):
@@ -239,76 +209,59 @@ def points_and_counts(rng):
 adaptive = Exercise("2.3", adaptive_weights, points_and_counts)
 
 
-@adaptive.mistake
-def one_neighbor_too_many(queries, keys, neighbors):
-    """Your bandwidth is the distance to the key after the N-th. Python counts from 0, so the N-th
-    smallest has index N - 1."""
-    return adaptive_weights(queries, keys, neighbors + 1)
+@adaptive.expects
+class AdaptiveMistakes:
+    def one_neighbor_too_many(queries, keys, neighbors):
+        """Your bandwidth is the distance to the key after the N-th. Python counts from 0, so the
+        N-th smallest has index N - 1."""
+        return adaptive_weights(queries, keys, neighbors + 1)
 
-
-@adaptive.mistake(
-    when=lambda answer, target, queries, keys, neighbors: (
-        answer.shape == target.shape and (answer < -1e-3).any()
+    @when(
+        lambda answer, target, queries, keys, neighbors: (
+            answer.shape == target.shape and (answer < -1e-3).any()
+        )
     )
-)
-def negative_weights(queries, keys, neighbors):
-    """Some weights are negative: beyond the bandwidth the kernel is 0, and yours keeps falling."""
-    r = distances(queries, keys)
-    return divided_by_its_sum(1 - (r / nearest(r, neighbors)) ** 2)
+    def negative_weights(queries, keys, neighbors):
+        """Some weights are negative: beyond the bandwidth the kernel is 0, and yours keeps
+        falling."""
+        return divided_by_its_sum(1 - ratios(queries, keys, neighbors) ** 2)
 
+    def one_bandwidth_per_key(queries, keys, neighbors):
+        """You look for the N-th nearest query of each key. The bandwidth belongs to the query: sort
+        along the keys, the last axis."""
+        r = distances(queries, keys)
+        return divided_by_its_sum(similarities(r / np.sort(r, 0)[neighbors - 1 : neighbors]))
 
-@adaptive.mistake
-def one_bandwidth_per_key(queries, keys, neighbors):
-    """You look for the N-th nearest query of each key. The bandwidth belongs to the query: sort
-    along the keys, the last axis."""
-    r = distances(queries, keys)
-    return divided_by_its_sum(similarities(r / np.sort(r, 0)[neighbors - 1 : neighbors]))
+    def one_bandwidth_for_all(queries, keys, neighbors):
+        """You use the same bandwidth for all queries. Keep the axis: bandwidths of shape (n, 1)."""
+        r = distances(queries, keys)
+        return divided_by_its_sum(similarities(r / nearest(r, neighbors).mean()))
 
+    def the_farthest_keys(queries, keys, neighbors):
+        """You sort from far to near: your bandwidth is the N-th largest distance."""
+        r = distances(queries, keys)
+        return normalized(similarities(r / np.sort(r, -1)[:, -neighbors][:, None]))
 
-@adaptive.mistake
-def one_bandwidth_for_all(queries, keys, neighbors):
-    """You use the same bandwidth for all queries. Keep the axis: bandwidths of shape (n, 1)."""
-    r = distances(queries, keys)
-    return divided_by_its_sum(similarities(r / nearest(r, neighbors).mean()))
+    def triangular_kernel(queries, keys, neighbors):
+        """Your kernel falls on a straight line, which is the triangular one. Epanechnikov's has the
+        square of r / s."""
+        return normalized(np.maximum(0, 1 - ratios(queries, keys, neighbors)))
 
+    def gaussian_kernel(queries, keys, neighbors):
+        """Every key has weight: this is the Gaussian kernel, which never reaches 0. The task asks
+        for Epanechnikov's."""
+        return softmax(-0.5 * ratios(queries, keys, neighbors) ** 2)
 
-@adaptive.mistake
-def the_farthest_keys(queries, keys, neighbors):
-    """You sort from far to near: your bandwidth is the N-th largest distance."""
-    r = distances(queries, keys)
-    return normalized(similarities(r / np.sort(r, -1)[:, -neighbors][:, None]))
+    def equal_weights(queries, keys, neighbors):
+        """All N nearest keys get the same weight, which is the boxcar."""
+        return normalized(1.0 * (ratios(queries, keys, neighbors) <= 1))
 
-
-@adaptive.mistake
-def triangular_kernel(queries, keys, neighbors):
-    """Your kernel falls on a straight line, which is the triangular one. Epanechnikov's has the
-    square of r / s."""
-    r = distances(queries, keys)
-    return normalized(np.maximum(0, 1 - r / nearest(r, neighbors)))
-
-
-@adaptive.mistake
-def gaussian_kernel(queries, keys, neighbors):
-    """Every key has weight: this is the Gaussian kernel, which never reaches 0. The task asks for
-    Epanechnikov's."""
-    r = distances(queries, keys)
-    return softmax(-0.5 * (r / nearest(r, neighbors)) ** 2)
-
-
-@adaptive.mistake
-def equal_weights(queries, keys, neighbors):
-    """All N nearest keys get the same weight, which is the boxcar."""
-    r = distances(queries, keys)
-    return normalized(1.0 * (r <= nearest(r, neighbors)))
-
-
-@adaptive.mistake(
-    when=lambda answer, target, queries, keys, neighbors: (
-        answer.shape == target.shape
-        and (answer.sum(-1) > 1e-3).all()
-        and np.allclose(normalized(answer), target, 1e-3, 1e-3)
+    @when(
+        lambda answer, target, queries, keys, neighbors: (
+            answer.shape == target.shape
+            and (answer.sum(-1) > 1e-3).all()
+            and np.allclose(normalized(answer), target, 1e-3, 1e-3)
+        )
     )
-)
-def not_divided_by_the_sum(queries, keys, neighbors):
-    r = distances(queries, keys)
-    return similarities(r / nearest(r, neighbors))
+    def not_divided_by_the_sum(queries, keys, neighbors):
+        return similarities(ratios(queries, keys, neighbors))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise
+from d2l_attention.practice.exercises import Exercise, when
 from d2l_attention.practice.numerics import entropy, masked_softmax, normalized, softmax
 
 # ---- 4.1
@@ -25,61 +25,45 @@ def without_own_position(mask):
     return mask & (np.arange(n)[:, None] != np.arange(m))
 
 
-@window.mistake
-def looks_ahead(n, m, width):
-    """Your window reaches to both sides, so a query sees keys that come after it. The window is
-    causal: j is never larger than i."""
-    return abs(np.arange(n)[:, None] - np.arange(m)) < width
+@window.expects
+class WindowMistakes:
+    def looks_ahead(n, m, width):
+        """Your window reaches to both sides, so a query sees keys that come after it. The window is
+        causal: j is never larger than i."""
+        return abs(np.arange(n)[:, None] - np.arange(m)) < width
 
+    def one_key_too_many(n, m, width):
+        """Your window is one key too wide: `width` counts the query's own position, too."""
+        return window_mask(n, m, width + 1)
 
-@window.mistake
-def one_key_too_many(n, m, width):
-    """Your window is one key too wide: `width` counts the query's own position, too."""
-    return window_mask(n, m, width + 1)
+    def own_position_left_out(n, m, width):
+        """Your window ends before the query. A query sees its own position, too, i - j = 0."""
+        return without_own_position(window_mask(n, m, width))
 
+    def window_one_step_too_early(n, m, width):
+        """Your window has the right width and lies one step too far back: its last key should be
+        the query's own position."""
+        return without_own_position(window_mask(n, m, width + 1))
 
-@window.mistake
-def own_position_left_out(n, m, width):
-    """Your window ends before the query. A query sees its own position, too, i - j = 0."""
-    return without_own_position(window_mask(n, m, width))
+    @when(lambda answer, target, n, m, width: n != m and answer.shape == (m, n))
+    def queries_and_keys_swapped(n, m, width):
+        return window_mask(n, m, width).T
 
+    def keys_counted_from_the_wrong_side(n, m, width):
+        """The keys of your window come after the query. Check the sign: key j lies i - j steps
+        behind query i."""
+        return window_mask(m, n, width).T
 
-@window.mistake
-def window_one_step_too_early(n, m, width):
-    """Your window has the right width and lies one step too far back: its last key should be the
-    query's own position."""
-    return without_own_position(window_mask(n, m, width + 1))
+    def everything_before_and_no_window(n, m, width):
+        """This is a causal mask: it never forgets. Leave out the keys that lie `width` or more
+        steps behind the query, too."""
+        return np.tri(n, m, dtype=bool)
 
-
-@window.mistake(when=lambda answer, target, n, m, width: n != m and answer.shape == (m, n))
-def queries_and_keys_swapped(n, m, width):
-    return window_mask(n, m, width).T
-
-
-@window.mistake
-def keys_counted_from_the_wrong_side(n, m, width):
-    """The keys of your window come after the query. Check the sign: key j lies i - j steps behind
-    query i."""
-    return window_mask(m, n, width).T
-
-
-@window.mistake
-def everything_before_and_no_window(n, m, width):
-    """This is a causal mask: it never forgets. Leave out the keys that lie `width` or more steps
-    behind the query, too."""
-    return np.tri(n, m, dtype=bool)
-
-
-@window.mistake
-def mask_inverted(n, m, width):
-    return ~window_mask(n, m, width)
+    def mask_inverted(n, m, width):
+        return ~window_mask(n, m, width)
 
 
 # ---- 4.2
-
-
-def masked_weights(scores, keep):
-    return masked_softmax(scores, keep)
 
 
 def scores_and_masks(rng):
@@ -99,7 +83,7 @@ def scores_at_the_limits(rng):
     yield np.array([[[3.0], [-1.0]]]), np.array([[[True], [False]]])  # a single key
 
 
-weights_under_a_mask = Exercise("4.2", masked_weights, scores_at_the_limits)
+weights_under_a_mask = Exercise("4.2", masked_softmax, scores_at_the_limits)
 
 
 def rows_left(answer, target, keep):
@@ -107,75 +91,61 @@ def rows_left(answer, target, keep):
     return np.allclose(answer[left], target[left], atol=1e-4)
 
 
-@weights_under_a_mask.mistake(
-    when=lambda answer, target, scores, keep: np.allclose(answer.sum(-2)[keep.any(-2)], 1)
-)
-def softmax_over_the_queries(scores, keep):
-    return softmax(np.where(keep, scores, -np.inf), -2)
+@weights_under_a_mask.expects
+class WeightsUnderAMaskMistakes:
+    @when(lambda answer, target, scores, keep: np.allclose(answer.sum(-2)[keep.any(-2)], 1))
+    def softmax_over_the_queries(scores, keep):
+        return softmax(np.where(keep, scores, -np.inf), -2)
 
+    def softmax_over_the_examples(scores, keep):
+        return softmax(np.where(keep, scores, -1e6), 0)
 
-@weights_under_a_mask.mistake
-def softmax_over_the_examples(scores, keep):
-    return softmax(np.where(keep, scores, -1e6), 0)
+    def mask_after_the_softmax(scores, keep):
+        """Your rows sum to less than 1: the masked keys count in the denominator. Leave them out
+        before you divide."""
+        return softmax(scores) * keep
 
+    def no_mask(scores, keep):
+        """Your weights do not depend on the mask: masked keys get weight, too."""
+        return softmax(scores)
 
-@weights_under_a_mask.mistake
-def mask_after_the_softmax(scores, keep):
-    """Your rows sum to less than 1: the masked keys count in the denominator. Leave them out
-    before you divide."""
-    return softmax(scores) * keep
+    def softmax_then_zeros_then_a_division(scores, keep):
+        """On paper this is right. But the softmax has a huge masked score in its denominator and
+        rounds all other weights of the row to 0. Leave masked keys out before you divide."""
+        return normalized(softmax(scores) * keep)
 
+    def infinity_times_0(scores, keep):
+        """You multiply by the mask. The exponential of a huge masked score is infinite, and
+        infinity times 0 is NaN: choose with where() instead."""
+        return normalized(np.exp(scores) * keep)
 
-@weights_under_a_mask.mistake
-def no_mask(scores, keep):
-    """Your weights do not depend on the mask: masked keys get weight, too."""
-    return softmax(scores)
-
-
-@weights_under_a_mask.mistake
-def softmax_then_zeros_then_a_division(scores, keep):
-    """On paper this is right. But the softmax has a huge masked score in its denominator and
-    rounds all other weights of the row to 0. Leave masked keys out before you divide."""
-    return normalized(softmax(scores) * keep)
-
-
-@weights_under_a_mask.mistake
-def infinity_times_0(scores, keep):
-    """You multiply by the mask. The exponential of a huge masked score is infinite, and infinity
-    times 0 is NaN: choose with where() instead."""
-    return normalized(np.exp(scores) * keep)
-
-
-@weights_under_a_mask.mistake(
-    when=lambda answer, target, scores, keep: (
-        np.isnan(answer[~keep.any(-1)]).all() and rows_left(answer, target, keep)
+    @when(
+        lambda answer, target, scores, keep: (
+            np.isnan(answer[~keep.any(-1)]).all() and rows_left(answer, target, keep)
+        )
     )
-)
-def nan_in_a_fully_masked_row(scores, keep):
-    """Where no key is left, you divide 0 by 0. Such a row should be all zeros."""
-    return softmax(np.where(keep, scores, -np.inf))
+    def nan_in_a_fully_masked_row(scores, keep):
+        """Where no key is left, you divide 0 by 0. Such a row should be all zeros."""
+        return softmax(np.where(keep, scores, -np.inf))
 
-
-@weights_under_a_mask.mistake(
-    when=lambda answer, target, scores, keep: (
-        np.allclose(answer[~keep.any(-1)].sum(-1), 1, atol=1e-4) and rows_left(answer, target, keep)
+    @when(
+        lambda answer, target, scores, keep: (
+            np.allclose(answer[~keep.any(-1)].sum(-1), 1, atol=1e-4)
+            and rows_left(answer, target, keep)
+        )
     )
-)
-def uniform_weights_in_a_fully_masked_row(scores, keep):
-    """A large negative constant makes all scores of a fully masked row equal, and the softmax of
-    equal scores is uniform. Such a row should be all zeros."""
-    return softmax(np.where(keep, scores, -1e6))
+    def uniform_weights_in_a_fully_masked_row(scores, keep):
+        """A large negative constant makes all scores of a fully masked row equal, and the softmax
+        of equal scores is uniform. Such a row should be all zeros."""
+        return softmax(np.where(keep, scores, -1e6))
 
+    def score_0_for_masked_keys(scores, keep):
+        """A score of 0 does not mask a key, because exp(0) is 1. The exponential itself must be
+        0."""
+        return softmax(np.where(keep, scores, 0))
 
-@weights_under_a_mask.mistake
-def score_0_for_masked_keys(scores, keep):
-    """A score of 0 does not mask a key, because exp(0) is 1. The exponential itself must be 0."""
-    return softmax(np.where(keep, scores, 0))
-
-
-@weights_under_a_mask.mistake
-def mask_inverted(scores, keep):
-    return masked_weights(scores, ~keep)
+    def mask_inverted(scores, keep):
+        return masked_softmax(scores, ~keep)
 
 
 # ---- 4.3
@@ -195,68 +165,50 @@ def scores_of_all_sizes(rng):
 spread = Exercise("4.3", entropy_under_a_mask, scores_of_all_sizes, gradient=True)
 
 
-@spread.mistake(when=lambda answer, target, scores, keep: np.isnan(answer[~keep.all(-1)]).all())
-def zero_times_minus_infinity(scores, keep):
-    """A weight of 0 gives 0 * log 0 = NaN. Its share of the entropy is 0: replace the weight
-    inside the logarithm where it is 0."""
-    weights = masked_softmax(scores, keep)
-    return -(weights * np.log(weights)).sum(-1)
+@spread.expects
+class SpreadMistakes:
+    @when(lambda answer, target, scores, keep: np.isnan(answer[~keep.all(-1)]).all())
+    def zero_times_minus_infinity(scores, keep):
+        """A weight of 0 gives 0 * log 0 = NaN. Its share of the entropy is 0: replace the weight
+        inside the logarithm where it is 0."""
+        weights = masked_softmax(scores, keep)
+        return -(weights * np.log(weights)).sum(-1)
 
+    def no_mask(scores, keep):
+        """Your entropy does not depend on the mask: masked keys count, too."""
+        return entropy(softmax(scores))
 
-@spread.mistake
-def no_mask(scores, keep):
-    """Your entropy does not depend on the mask: masked keys count, too."""
-    return entropy(softmax(scores))
+    def mask_after_the_softmax(scores, keep):
+        """You take the softmax over all keys and zero out the masked ones later, so the rest does
+        not sum to 1. The masked keys should not count in the denominator."""
+        return entropy(softmax(scores) * keep)
 
+    def nan_in_a_fully_masked_row(scores, keep):
+        """Where no key is left, your weights are 0/0 = NaN. Such a row has weights of 0 and the
+        entropy 0: masked_softmax gives them."""
+        return entropy(softmax(np.where(keep, scores, -np.inf)))
 
-@spread.mistake
-def mask_after_the_softmax(scores, keep):
-    """You take the softmax over all keys and zero out the masked ones later, so the rest does not
-    sum to 1. The masked keys should not count in the denominator."""
-    return entropy(softmax(scores) * keep)
+    def uniform_weights_in_a_fully_masked_row(scores, keep):
+        """A large negative constant makes all scores of a fully masked row equal, and their softmax
+        uniform. Such a row has weights of 0 and the entropy 0."""
+        return entropy(softmax(np.where(keep, scores, -1e6)))
 
+    def sign(scores, keep):
+        """Entropy is not negative: the logarithm of a weight is, so a minus is missing."""
+        return -entropy_under_a_mask(scores, keep)
 
-@spread.mistake
-def nan_in_a_fully_masked_row(scores, keep):
-    """Where no key is left, your weights are 0/0 = NaN. Such a row has weights of 0 and the
-    entropy 0: masked_softmax gives them."""
-    return entropy(softmax(np.where(keep, scores, -np.inf)))
+    def bits(scores, keep):
+        """You take the logarithm to base 2. The task asks for the natural one."""
+        return entropy_under_a_mask(scores, keep) / np.log(2)
 
+    def mean_over_the_keys(scores, keep):
+        return entropy_under_a_mask(scores, keep) / scores.shape[-1]
 
-@spread.mistake
-def uniform_weights_in_a_fully_masked_row(scores, keep):
-    """A large negative constant makes all scores of a fully masked row equal, and their softmax
-    uniform. Such a row has weights of 0 and the entropy 0."""
-    return entropy(softmax(np.where(keep, scores, -1e6)))
+    def sum_over_the_queries(scores, keep):
+        return entropy(masked_softmax(scores, keep), -2)
 
+    def one_value_for_all(scores, keep):
+        return entropy_under_a_mask(scores, keep).sum()
 
-@spread.mistake
-def sign(scores, keep):
-    """Entropy is not negative: the logarithm of a weight is, so a minus is missing."""
-    return -entropy_under_a_mask(scores, keep)
-
-
-@spread.mistake
-def bits(scores, keep):
-    """You take the logarithm to base 2. The task asks for the natural one."""
-    return entropy_under_a_mask(scores, keep) / np.log(2)
-
-
-@spread.mistake
-def mean_over_the_keys(scores, keep):
-    return entropy_under_a_mask(scores, keep) / scores.shape[-1]
-
-
-@spread.mistake
-def sum_over_the_queries(scores, keep):
-    return entropy(masked_softmax(scores, keep), -2)
-
-
-@spread.mistake
-def one_value_for_all(scores, keep):
-    return entropy_under_a_mask(scores, keep).sum()
-
-
-@spread.mistake
-def mask_inverted(scores, keep):
-    return entropy_under_a_mask(scores, ~keep)
+    def mask_inverted(scores, keep):
+        return entropy_under_a_mask(scores, ~keep)

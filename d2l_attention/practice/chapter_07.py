@@ -2,68 +2,54 @@
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise
+from d2l_attention.practice.exercises import Exercise, symptom, when
 from d2l_attention.practice.numerics import softmax, transposed
+from d2l_attention.practice.recurring import some_nan
 
 # ---- 7.1
 
 memory = Exercise("7.1", (768_000, 3_072_000, 17))
 
 
-@memory.mistake
-def batch_forgotten():
-    """You count one example. All examples of the minibatch are there at once."""
-    return 192_000, 768_000, 68
+@memory.expects
+class MemoryMistakes:
+    def batch_forgotten():
+        """You count one example. All examples of the minibatch are there at once."""
+        return 192_000, 768_000, 68
 
+    def batch_forgotten_in_the_block():
+        """A block holds its queries of every example, not of one: divide by the batch size, too."""
+        return 768_000, 3_072_000, 68
 
-@memory.mistake
-def batch_forgotten_in_the_block():
-    """A block holds its queries of every example, not of one: divide by the batch size, too."""
-    return 768_000, 3_072_000, 68
+    def added_in_place_of_multiplied():
+        """You count the projections, one vector per query and one per key. The step after them
+        holds a vector for each pair: n times m."""
+        return 40_960, 163_840, 17
 
+    def scores_counted():
+        """You count the scores. The hidden units come before them, h for each pair."""
+        return 6_000, 24_000, 2_184
 
-@memory.mistake
-def added_in_place_of_multiplied():
-    """You count the projections, one vector per query and one per key. The step after them holds a
-    vector for each pair: n times m."""
-    return 40_960, 163_840, 17
+    def entries_in_place_of_bytes():
+        """The second number should be bytes: each entry of float32 takes 4 of them."""
+        return 768_000, 768_000, 17
 
+    def bits():
+        """The second number should be bytes, and yours are bits: float32 takes 32 bits, which are 4
+        bytes."""
+        return 768_000, 24_576_000, 17
 
-@memory.mistake
-def scores_counted():
-    """You count the scores. The hidden units come before them, h for each pair."""
-    return 6_000, 24_000, 2_184
+    def rounded_up():
+        """That is one query more than the block can hold: round the quotient down."""
+        return 768_000, 3_072_000, 18
 
+    def not_rounded():
+        """A block holds whole queries: round the quotient down."""
+        return 768_000, 3_072_000, 2**18 / (4 * 30 * 128)
 
-@memory.mistake
-def entries_in_place_of_bytes():
-    """The second number should be bytes: each entry of float32 takes 4 of them."""
-    return 768_000, 768_000, 17
-
-
-@memory.mistake
-def bits():
-    """The second number should be bytes, and yours are bits: float32 takes 32 bits, which are 4
-    bytes."""
-    return 768_000, 24_576_000, 17
-
-
-@memory.mistake
-def rounded_up():
-    """That is one query more than the block can hold: round the quotient down."""
-    return 768_000, 3_072_000, 18
-
-
-@memory.mistake
-def not_rounded():
-    """A block holds whole queries: round the quotient down."""
-    return 768_000, 3_072_000, 2**18 / (4 * 30 * 128)
-
-
-@memory.mistake
-def block_in_bytes():
-    """The size of the block counts entries, not bytes: do not divide by 4 again."""
-    return 768_000, 3_072_000, 4
+    def block_in_bytes():
+        """The size of the block counts entries, not bytes: do not divide by 4 again."""
+        return 768_000, 3_072_000, 4
 
 
 # ---- 7.2
@@ -82,49 +68,42 @@ def some_vectors(rng):
 every_pair = Exercise("7.2", all_pairs, some_vectors)
 
 
-@every_pair.mistake
-def queries_tiled(queries, keys):
-    """You repeat both as a whole, so queries and keys move on together: some pairs come twice,
-    others never. Repeat each query as often as there are keys, one copy after the other."""
-    return np.hstack([np.tile(queries, (len(keys), 1)), np.tile(keys, (len(queries), 1))])
+@every_pair.expects
+class EveryPairMistakes:
+    def queries_tiled(queries, keys):
+        """You repeat both as a whole, so queries and keys move on together: some pairs come twice,
+        others never. Repeat each query as often as there are keys, one copy after the other."""
+        return np.hstack([np.tile(queries, (len(keys), 1)), np.tile(keys, (len(queries), 1))])
 
+    def keys_row_by_row(queries, keys):
+        """You repeat both row by row, so queries and keys move on together. The list of all keys
+        comes again for each query: repeat it as a whole."""
+        return np.hstack([np.repeat(queries, len(keys), 0), np.repeat(keys, len(queries), 0)])
 
-@every_pair.mistake
-def keys_row_by_row(queries, keys):
-    """You repeat both row by row, so queries and keys move on together. The list of all keys comes
-    again for each query: repeat it as a whole."""
-    return np.hstack([np.repeat(queries, len(keys), 0), np.repeat(keys, len(queries), 0)])
+    def query_runs_fastest(queries, keys):
+        """All pairs are there, in another order: yours keeps the key and changes the query, and a
+        reshape to (n, m) would then mix them up. Keep the query, change the key."""
+        return np.hstack([np.tile(queries, (len(keys), 1)), np.repeat(keys, len(queries), 0)])
 
+    def key_first(queries, keys):
+        """Your rows are [k; q]. The columns of W = [W_q | W_k] expect the query first."""
+        return np.hstack([np.tile(keys, (len(queries), 1)), np.repeat(queries, len(keys), 0)])
 
-@every_pair.mistake
-def query_runs_fastest(queries, keys):
-    """All pairs are there, in another order: yours keeps the key and changes the query, and a
-    reshape to (n, m) would then mix them up. Keep the query, change the key."""
-    return np.hstack([np.tile(queries, (len(keys), 1)), np.repeat(keys, len(queries), 0)])
-
-
-@every_pair.mistake
-def key_first(queries, keys):
-    """Your rows are [k; q]. The columns of W = [W_q | W_k] expect the query first."""
-    return np.hstack([np.tile(keys, (len(queries), 1)), np.repeat(queries, len(keys), 0)])
-
-
-@every_pair.mistake(
-    when=lambda answer, target, queries, keys: (
-        answer.shape == (len(queries), len(keys), target.shape[1])
+    @when(
+        lambda answer, target, queries, keys: (
+            answer.shape == (len(queries), len(keys), target.shape[1])
+        )
     )
-)
-def one_axis_for_each(queries, keys):
-    """The pairs are right, but with three axes, (n, m, d_q + d_k). The task asks for a list of
-    n * m rows."""
-    return all_pairs(queries, keys).reshape(len(queries), len(keys), -1)
+    def one_axis_for_each(queries, keys):
+        """The pairs are right, but with three axes, (n, m, d_q + d_k). The task asks for a list of
+        n * m rows."""
+        return all_pairs(queries, keys).reshape(len(queries), len(keys), -1)
 
-
-@every_pair.symptom
-def not_every_pair(answer, target, queries, keys):
-    """Pair each query with each key: that makes n * m rows."""
-    n_or_m = len(answer) in (len(queries), len(keys))
-    return answer.ndim == 2 and n_or_m and answer.shape != target.shape
+    @symptom
+    def not_every_pair(answer, target, queries, keys):
+        """Pair each query with each key: that makes n * m rows."""
+        n_or_m = len(answer) in (len(queries), len(keys))
+        return answer.ndim == 2 and n_or_m and answer.shape != target.shape
 
 
 # ---- 7.3
@@ -140,14 +119,10 @@ def all_scores(queries, keys, W_q, W_k, w_v):
 
 
 def layers(rng):
-    for b, n, m, d_q, d_k, h, width in (
-        (1, 2, 3, 4, 2, 5, 1),
-        (2, 4, 3, 5, 6, 7, 1),
-        (3, 2, 5, 4, 2, 6, 1),
-        (3, 1, 4, 2, 5, 3, 1),
-        (2, 5, 1, 3, 4, 1, 1),
-        (1, 3, 2, 5, 4, 6, 1000),  # sums of thousands: their exponentials overflow
-    ):
+    sizes = (1, 2, 3, 4, 2, 5, 1), (2, 4, 3, 5, 6, 7, 1), (3, 2, 5, 4, 2, 6, 1)
+    overflow = 1, 3, 2, 5, 4, 6, 1000  # sums of thousands
+    sizes = *sizes, (3, 1, 4, 2, 5, 3, 1), (2, 5, 1, 3, 4, 1, 1), overflow
+    for b, n, m, d_q, d_k, h, width in sizes:
         sizes = (b, n, d_q), (b, m, d_k), (h, d_q), (h, d_k), (h,)
         queries, keys, *weights = (rng.normal(size=size) for size in sizes)
         yield width * queries, width * keys, *weights
@@ -156,98 +131,75 @@ def layers(rng):
 additive = Exercise("7.3", all_scores, layers)
 
 
-@additive.mistake
-def tanh_before_the_sum(queries, keys, W_q, W_k, w_v):
-    """You apply the tanh to query and key apart and add afterward. Such a score is a sum of a query
-    term and a key term, and the softmax forgets the query. Add, then apply the tanh."""
-    q, k = np.tanh(queries @ W_q.T), np.tanh(keys @ W_k.T)
-    return (q[:, :, None] + k[:, None]) @ w_v
+@additive.expects
+class AdditiveMistakes:
+    def tanh_before_the_sum(queries, keys, W_q, W_k, w_v):
+        """You apply the tanh to query and key apart and add afterward. Such a score is a sum of a
+        query term and a key term, and the softmax forgets the query. Add, then apply the tanh."""
+        q, k = np.tanh(queries @ W_q.T), np.tanh(keys @ W_k.T)
+        return (q[:, :, None] + k[:, None]) @ w_v
 
+    def no_tanh(queries, keys, W_q, W_k, w_v):
+        """The tanh is missing. Without it, the softmax forgets the query."""
+        return hidden_units(queries, keys, W_q, W_k, np.copy) @ w_v
 
-@additive.mistake
-def no_tanh(queries, keys, W_q, W_k, w_v):
-    """The tanh is missing. Without it, the softmax forgets the query."""
-    return hidden_units(queries, keys, W_q, W_k, np.copy) @ w_v
+    def tanh_around_the_score(queries, keys, W_q, W_k, w_v):
+        """You apply the tanh to the score. Apply it to the hidden units, before w_v weights
+        them."""
+        return np.tanh(hidden_units(queries, keys, W_q, W_k, np.copy) @ w_v)
 
+    def no_w_v(queries, keys, W_q, W_k, w_v):
+        """You add up the hidden units, all with the weight 1. Weight them with w_v."""
+        return hidden_units(queries, keys, W_q, W_k).sum(-1)
 
-@additive.mistake
-def tanh_around_the_score(queries, keys, W_q, W_k, w_v):
-    """You apply the tanh to the score. Apply it to the hidden units, before w_v weights them."""
-    return np.tanh(no_tanh(queries, keys, W_q, W_k, w_v))
+    @when(lambda answer, target, *inputs: answer.ndim == 4 and answer.shape[:-1] == target.shape)
+    def hidden_units_not_added_up(queries, keys, W_q, W_k, w_v):
+        """These are the hidden units, h for each pair. The product with w_v sums over the last
+        axis: @, not *."""
+        return hidden_units(queries, keys, W_q, W_k) * w_v
 
+    def difference_in_place_of_sum(queries, keys, W_q, W_k, w_v):
+        """You subtract the keys from the queries. The score is additive: add them."""
+        return all_scores(queries, keys, W_q, -W_k, w_v)
 
-@additive.mistake
-def no_w_v(queries, keys, W_q, W_k, w_v):
-    """You add up the hidden units, all with the weight 1. Weight them with w_v."""
-    return hidden_units(queries, keys, W_q, W_k).sum(-1)
+    @when(lambda answer, target, *inputs: answer.shape == transposed(target).shape)
+    def queries_and_keys_swapped(queries, keys, W_q, W_k, w_v):
+        return transposed(all_scores(queries, keys, W_q, W_k, w_v))
 
+    def repeated_in_the_wrong_order(queries, keys, W_q, W_k, w_v):
+        """You repeat the queries as a whole and then reshape, so query i does not stay in row i.
+        Repeat each query m times in a row, or let broadcasting do it with a new axis."""
+        q, k = queries @ W_q.T, keys @ W_k.T
+        (b, n, h), m = q.shape, k.shape[1]
+        return np.tanh(np.tile(q, (1, m, 1)).reshape(b, n, m, h) + k[:, None]) @ w_v
 
-@additive.mistake(
-    when=lambda answer, target, *inputs: answer.ndim == 4 and answer.shape[:-1] == target.shape
-)
-def hidden_units_not_added_up(queries, keys, W_q, W_k, w_v):
-    """These are the hidden units, h for each pair. The product with w_v sums over the last axis: @,
-    not *."""
-    return hidden_units(queries, keys, W_q, W_k) * w_v
+    def keys_repeated_in_the_wrong_order(queries, keys, W_q, W_k, w_v):
+        """The queries are in order. You repeat the keys one by one, so key j does not stay in
+        column j: repeat their whole list, or let broadcasting do it."""
+        q, k = queries @ W_q.T, keys @ W_k.T
+        (b, n, h), m = q.shape, k.shape[1]
+        return np.tanh(q[:, :, None] + np.repeat(k, n, 1).reshape(b, n, m, h)) @ w_v
 
+    def sigmoid_in_place_of_tanh(queries, keys, W_q, W_k, w_v):
+        """You use a sigmoid, which runs from 0 to 1. By (7.5), the tanh of x is twice the sigmoid
+        of 2x, less 1."""
+        return hidden_units(queries, keys, W_q, W_k, lambda x: 1 / (1 + np.exp(-x))) @ w_v
 
-@additive.mistake
-def difference_in_place_of_sum(queries, keys, W_q, W_k, w_v):
-    """You subtract the keys from the queries. The score is additive: add them."""
-    return all_scores(queries, keys, W_q, -W_k, w_v)
+    @when(some_nan)
+    def exponentials_that_overflow(queries, keys, W_q, W_k, w_v):
+        """Some scores are NaN: your tanh divides one overflowing exponential by another. Use the
+        tanh of the library, which stays between -1 and 1."""
 
+        def tanh(x):
+            return (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x))
 
-@additive.mistake(when=lambda answer, target, *inputs: answer.shape == transposed(target).shape)
-def queries_and_keys_swapped(queries, keys, W_q, W_k, w_v):
-    return transposed(all_scores(queries, keys, W_q, W_k, w_v))
+        return hidden_units(queries, keys, W_q, W_k, tanh) @ w_v
 
+    def matrices_reshaped(queries, keys, W_q, W_k, w_v):
+        """You reshape the matrices to make them fit. That leaves their elements in the old order:
+        take the transposes of W_q and W_k."""
+        turned = (W.reshape(W.shape[::-1]).T for W in (W_q, W_k))
+        return all_scores(queries, keys, *turned, w_v)
 
-@additive.mistake
-def repeated_in_the_wrong_order(queries, keys, W_q, W_k, w_v):
-    """You repeat the queries as a whole and then reshape, so query i does not stay in row i.
-    Repeat each query m times in a row, or let broadcasting do it with a new axis."""
-    q, k = queries @ W_q.T, keys @ W_k.T
-    (b, n, h), m = q.shape, k.shape[1]
-    return np.tanh(np.tile(q, (1, m, 1)).reshape(b, n, m, h) + k[:, None]) @ w_v
-
-
-@additive.mistake
-def keys_repeated_in_the_wrong_order(queries, keys, W_q, W_k, w_v):
-    """The queries are in order. You repeat the keys one by one, so key j does not stay in column
-    j: repeat their whole list, or let broadcasting do it."""
-    q, k = queries @ W_q.T, keys @ W_k.T
-    (b, n, h), m = q.shape, k.shape[1]
-    return np.tanh(q[:, :, None] + np.repeat(k, n, 1).reshape(b, n, m, h)) @ w_v
-
-
-@additive.mistake
-def sigmoid_in_place_of_tanh(queries, keys, W_q, W_k, w_v):
-    """You use a sigmoid, which runs from 0 to 1. By (7.5), the tanh of x is twice the sigmoid of
-    2x, less 1."""
-    return hidden_units(queries, keys, W_q, W_k, lambda x: 1 / (1 + np.exp(-x))) @ w_v
-
-
-@additive.mistake(
-    when=lambda answer, target, *inputs: answer.shape == target.shape and np.isnan(answer).any()
-)
-def exponentials_that_overflow(queries, keys, W_q, W_k, w_v):
-    """Some scores are NaN: your tanh divides one overflowing exponential by another. Use the tanh
-    of the library, which stays between -1 and 1."""
-
-    def tanh(x):
-        return (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x))
-
-    return hidden_units(queries, keys, W_q, W_k, tanh) @ w_v
-
-
-@additive.mistake
-def matrices_reshaped(queries, keys, W_q, W_k, w_v):
-    """You reshape the matrices to make them fit. That leaves their elements in the old order: take
-    the transposes of W_q and W_k."""
-    turned = (W.reshape(W.shape[::-1]).T for W in (W_q, W_k))
-    return all_scores(queries, keys, *turned, w_v)
-
-
-@additive.mistake
-def weights_in_place_of_scores(queries, keys, W_q, W_k, w_v):
-    return softmax(all_scores(queries, keys, W_q, W_k, w_v))
+    def weights_in_place_of_scores(queries, keys, W_q, W_k, w_v):
+        return softmax(all_scores(queries, keys, W_q, W_k, w_v))

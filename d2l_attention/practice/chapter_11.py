@@ -3,7 +3,7 @@
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise
-from d2l_attention.practice.numerics import softmax, transposed
+from d2l_attention.practice.numerics import products, softmax
 
 # ---- 11.1
 
@@ -11,64 +11,61 @@ from d2l_attention.practice.numerics import softmax, transposed
 steep_enough = Exercise("11.1", np.log(2))
 
 
-@steep_enough.mistake
-def the_factor_in_place_of_the_slope():
-    """This is the factor by which one step multiplies the weight. The slope s is in its exponent:
-    solve exp(-s) = 1/2."""
-    return 0.5
+@steep_enough.expects
+class SteepEnoughMistakes:
+    def the_factor_in_place_of_the_slope():
+        """This is the factor by which one step multiplies the weight. The slope s is in its
+        exponent: solve exp(-s) = 1/2."""
+        return 0.5
 
+    def logarithm_to_base_two():
+        """You take the logarithm to base 2. The softmax takes powers of e."""
+        return 1.0
 
-@steep_enough.mistake
-def logarithm_to_base_two():
-    """You take the logarithm to base 2. The softmax takes powers of e."""
-    return 1.0
+    def the_sign_of_the_slope():
+        """With a negative slope, far keys get more weight than near ones. The bias is -s times the
+        distance: its minus sign is already there."""
+        return -np.log(2)
 
+    def keys_on_both_sides():
+        """You count keys before and after the query. Under a causal mask there are none after
+        it."""
+        return np.log(3)
 
-@steep_enough.mistake
-def the_sign_of_the_slope():
-    """With a negative slope, far keys get more weight than near ones. The bias is -s times the
-    distance: its minus sign is already there."""
-    return -np.log(2)
-
-
-@steep_enough.mistake
-def keys_on_both_sides():
-    """You count keys before and after the query. Under a causal mask there are none after it."""
-    return np.log(3)
-
-
-@steep_enough.mistake
-def the_largest_weight_is_not_half():
-    """With any positive slope the key at distance 0 has the largest weight. The task asks for half
-    of all weight."""
-    return 0.0
+    def the_largest_weight_is_not_half():
+        """With any positive slope the key at distance 0 has the largest weight. The task asks for
+        half of all weight."""
+        return 0.0
 
 
 # ---- 11.2
 
 
-def distances_of(n):
-    return np.arange(n)[:, None] - np.arange(n)
+def distances_of(queries):
+    places = np.arange(queries.shape[1])
+    return places[:, None] - places
 
 
-def with_vectors(queries, keys, table, distances):
-    """Return q_i . (k_j + the row of the table for a distance), unscaled."""
+def rows_of(table, distances):
     c = len(table) // 2
-    added = table[np.clip(distances, -c, c) + c]  # (n, n, d)
-    return products(queries, keys) + np.einsum("bid,ijd->bij", queries, added)
+    return table[np.clip(distances, -c, c) + c]  # (n, n, d)
 
 
-def products(queries, keys):
-    return queries @ transposed(keys)
+def positional(queries, table, distances):
+    """Return the dot products of queries with the vectors of the distances, unscaled."""
+    return np.einsum("bid,ijd->bij", queries, rows_of(table, distances))
 
 
 def scaled(scores, queries):
     return scores / np.sqrt(queries.shape[-1])
 
 
+def unscaled(queries, keys, table):
+    return products(queries, keys) + positional(queries, table, distances_of(queries))
+
+
 def relative_scores(queries, keys, table):
-    distances = distances_of(queries.shape[1])
-    return scaled(with_vectors(queries, keys, table, distances), queries)
+    return scaled(unscaled(queries, keys, table), queries)
 
 
 def vectors_and_a_table(rng):
@@ -91,90 +88,63 @@ by_distance = Exercise(
 )
 
 
-@by_distance.mistake
-def distances_of_the_wrong_sign(queries, keys, table):
-    """You take j - i. The distance is i - j: positive for keys before the query."""
-    distances = -distances_of(queries.shape[1])
-    return scaled(with_vectors(queries, keys, table, distances), queries)
+@by_distance.expects
+class ByDistanceMistakes:
+    def distances_of_the_wrong_sign(queries, keys, table):
+        """You take j - i. The distance is i - j: positive for keys before the query."""
+        return relative_scores(queries, keys, table[::-1])
 
+    def distances_without_sign(queries, keys, table):
+        """You take |i - j|. A key before the query and one after it have different vectors."""
+        added = positional(queries, table, abs(distances_of(queries)))
+        return scaled(products(queries, keys) + added, queries)
 
-@by_distance.mistake
-def distances_without_sign(queries, keys, table):
-    """You take |i - j|. A key before the query and one after it have different vectors."""
-    distances = abs(distances_of(queries.shape[1]))
-    return scaled(with_vectors(queries, keys, table, distances), queries)
+    def the_table_begins_at_distance_0(queries, keys, table):
+        """You look up row r of the table. Row c + r belongs to distance r, as row 0 is distance
+        -c."""
+        return relative_scores(queries, keys, np.roll(table, len(table) // 2, 0))
 
+    def far_keys_without_a_vector(queries, keys, table):
+        """Beyond the distance c you add nothing. Farther keys share the vector of distance c, or
+        -c."""
+        near = abs(distances_of(queries)) <= len(table) // 2
+        added = near * positional(queries, table, distances_of(queries))
+        return scaled(products(queries, keys) + added, queries)
 
-@by_distance.mistake
-def the_table_begins_at_distance_0(queries, keys, table):
-    """You look up row r of the table. Row c + r belongs to distance r, as row 0 is distance -c."""
-    distances = distances_of(queries.shape[1])
-    c = len(table) // 2
-    added = table[np.clip(distances, -c, c)]
-    scores = products(queries, keys) + np.einsum("bid,ijd->bij", queries, added)
-    return scaled(scores, queries)
+    def only_the_content_is_scaled(queries, keys, table):
+        """You divide the dot products of queries and keys only. The root divides the products with
+        the vectors of the distances, too."""
+        added = positional(queries, table, distances_of(queries))
+        return scaled(products(queries, keys), queries) + added
 
+    def only_the_positions_are_scaled(queries, keys, table):
+        """You divide the products with the vectors of the distances only. The root divides the dot
+        products of queries and keys, too."""
+        added = positional(queries, table, distances_of(queries))
+        return products(queries, keys) + scaled(added, queries)
 
-@by_distance.mistake
-def far_keys_without_a_vector(queries, keys, table):
-    """Beyond the distance c you add nothing. Farther keys share the vector of distance c, or -c."""
-    n, c = queries.shape[1], len(table) // 2
-    far = abs(distances_of(n)) > c
-    scores = with_vectors(queries, keys, table, distances_of(n))
-    return scaled(np.where(far, products(queries, keys), scores), queries)
+    def no_scale(queries, keys, table):
+        return unscaled(queries, keys, table)
 
+    def no_distances(queries, keys, table):
+        """These are scaled dot products of queries and keys. The vectors of the distances are
+        missing."""
+        return scaled(products(queries, keys), queries)
 
-@by_distance.mistake
-def only_the_content_is_scaled(queries, keys, table):
-    """You divide the dot products of queries and keys only. The root divides the products with the
-    vectors of the distances, too."""
-    scores = with_vectors(queries, keys, table, distances_of(queries.shape[1]))
-    content = products(queries, keys)
-    return scaled(content, queries) + scores - content
+    def no_content(queries, keys, table):
+        """The dot products of queries and keys are missing: these are the products with the vectors
+        of the distances only."""
+        return scaled(positional(queries, table, distances_of(queries)), queries)
 
+    def vectors_added_to_the_queries(queries, keys, table):
+        """You multiply the vectors of the distances by the keys. They are added to the keys, so the
+        queries multiply them."""
+        rows = rows_of(table, distances_of(queries))
+        added = np.einsum("bjd,ijd->bij", keys, rows)
+        return scaled(products(queries, keys) + added, queries)
 
-@by_distance.mistake
-def only_the_positions_are_scaled(queries, keys, table):
-    """You divide the products with the vectors of the distances only. The root divides the dot
-    products of queries and keys, too."""
-    scores = with_vectors(queries, keys, table, distances_of(queries.shape[1]))
-    content = products(queries, keys)
-    return content + scaled(scores - content, queries)
-
-
-@by_distance.mistake
-def no_scale(queries, keys, table):
-    return with_vectors(queries, keys, table, distances_of(queries.shape[1]))
-
-
-@by_distance.mistake
-def no_distances(queries, keys, table):
-    """These are scaled dot products of queries and keys. The vectors of the distances are
-    missing."""
-    return scaled(products(queries, keys), queries)
-
-
-@by_distance.mistake
-def no_content(queries, keys, table):
-    """The dot products of queries and keys are missing: these are the products with the vectors of
-    the distances only."""
-    scores = with_vectors(queries, keys, table, distances_of(queries.shape[1]))
-    return scaled(scores - products(queries, keys), queries)
-
-
-@by_distance.mistake
-def vectors_added_to_the_queries(queries, keys, table):
-    """You multiply the vectors of the distances by the keys. They are added to the keys, so the
-    queries multiply them."""
-    c = len(table) // 2
-    added = table[np.clip(distances_of(queries.shape[1]), -c, c) + c]
-    scores = products(queries, keys) + np.einsum("bjd,ijd->bij", keys, added)
-    return scaled(scores, queries)
-
-
-@by_distance.mistake
-def weights_in_place_of_scores(queries, keys, table):
-    return softmax(relative_scores(queries, keys, table))
+    def weights_in_place_of_scores(queries, keys, table):
+        return softmax(relative_scores(queries, keys, table))
 
 
 # ---- 11.3
@@ -203,65 +173,51 @@ def vectors_and_positions(rng):
 halves = Exercise("11.3", rotate_halves, vectors_and_positions)
 
 
-@halves.mistake
-def neighbors_in_place_of_halves(x, positions):
-    """You pair neighboring features, as `rotate` does. Here feature t belongs to t + d/2."""
-    angles = positions[:, None] * steps(x.shape[-1])
-    even, odd, cos, sin = x[:, ::2], x[:, 1::2], np.cos(angles), np.sin(angles)
-    return np.stack([even * cos - odd * sin, even * sin + odd * cos], -1).reshape(x.shape)
+@halves.expects
+class HalvesMistakes:
+    def neighbors_in_place_of_halves(x, positions):
+        """You pair neighboring features, as `rotate` does. Here feature t belongs to t + d/2."""
+        angles = positions[:, None] * steps(x.shape[-1])
+        even, odd, cos, sin = x[:, ::2], x[:, 1::2], np.cos(angles), np.sin(angles)
+        return np.stack([even * cos - odd * sin, even * sin + odd * cos], -1).reshape(x.shape)
 
+    def halves_that_end_as_neighbors(x, positions):
+        """You pair the right features, but leave the two coordinates of a pair side by side. Put
+        them back where they came from: all first ones, then all second ones."""
+        turned = rotate_halves(x, positions)
+        return np.stack(np.split(turned, 2, axis=-1), -1).reshape(x.shape)
 
-@halves.mistake
-def halves_that_end_as_neighbors(x, positions):
-    """You pair the right features, but leave the two coordinates of a pair side by side. Put them
-    back where they came from: all first ones, then all second ones."""
-    turned = rotate_halves(x, positions)
-    return np.stack(np.split(turned, 2, axis=-1), -1).reshape(x.shape)
+    def the_other_direction(x, positions):
+        """You rotate in the other direction: the minus sign belongs to the sine in the first
+        coordinate."""
+        return rotate_halves(x, -positions)
 
+    def both_signs_alike(x, positions):
+        """One of the two sines has the wrong sign, so this is no rotation: lengths change."""
+        first, second = np.split(x, 2, axis=-1)
+        angles = positions[:, None] * steps(x.shape[-1])
+        cos, sin = np.cos(angles), np.sin(angles)
+        return np.concatenate([first * cos + second * sin, first * sin + second * cos], -1)
 
-@halves.mistake
-def the_other_direction(x, positions):
-    """You rotate in the other direction: the minus sign belongs to the sine in the first
-    coordinate."""
-    return rotate_halves(x, -positions)
+    def angles_that_fall_half_as_fast(x, positions):
+        """Your exponent is -t/d. It is -2t/d: the exponents run through 0, 2/d, 4/d, and so on."""
+        d = x.shape[-1]
+        return rotate_by(x, positions[:, None] * 10_000.0 ** (-np.arange(d // 2) / d))
 
+    def angles_that_grow(x, positions):
+        """Your exponent is positive. The pairs turn more and more slowly: -2t/d."""
+        return rotate_by(x, positions[:, None] / steps(x.shape[-1]))
 
-@halves.mistake
-def both_signs_alike(x, positions):
-    """One of the two sines has the wrong sign, so this is no rotation: lengths change."""
-    first, second = np.split(x, 2, axis=-1)
-    angles = positions[:, None] * steps(x.shape[-1])
-    cos, sin = np.cos(angles), np.sin(angles)
-    return np.concatenate([first * cos + second * sin, first * sin + second * cos], -1)
+    def positions_that_begin_at_0(x, positions):
+        """You count positions from 0 and do not use the ones that you are given."""
+        return rotate_halves(x, np.arange(len(x)))
 
+    def one_angle_for_all_pairs(x, positions):
+        """All your pairs turn by the same angle. Pair t turns by the position times
+        10000^(-2t/d)."""
+        return rotate_by(x, positions[:, None] * np.ones(x.shape[-1] // 2))
 
-@halves.mistake
-def angles_that_fall_half_as_fast(x, positions):
-    """Your exponent is -t/d. It is -2t/d: the exponents run through 0, 2/d, 4/d, and so on."""
-    d = x.shape[-1]
-    return rotate_by(x, positions[:, None] * 10_000.0 ** (-np.arange(d // 2) / d))
-
-
-@halves.mistake
-def angles_that_grow(x, positions):
-    """Your exponent is positive. The pairs turn more and more slowly: -2t/d."""
-    return rotate_by(x, positions[:, None] / steps(x.shape[-1]))
-
-
-@halves.mistake
-def positions_that_begin_at_0(x, positions):
-    """You count positions from 0 and do not use the ones that you are given."""
-    return rotate_halves(x, np.arange(len(x)))
-
-
-@halves.mistake
-def one_angle_for_all_pairs(x, positions):
-    """All your pairs turn by the same angle. Pair t turns by the position times 10000^(-2t/d)."""
-    return rotate_by(x, positions[:, None] * np.ones(x.shape[-1] // 2))
-
-
-@halves.mistake
-def multiplied_by_the_cosine_only(x, positions):
-    """The sines are missing: a rotation mixes the two coordinates of a pair."""
-    angles = positions[:, None] * steps(x.shape[-1])
-    return x * np.tile(np.cos(angles), 2)
+    def multiplied_by_the_cosine_only(x, positions):
+        """The sines are missing: a rotation mixes the two coordinates of a pair."""
+        angles = positions[:, None] * steps(x.shape[-1])
+        return x * np.tile(np.cos(angles), 2)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise
+from d2l_attention.practice.exercises import Exercise, symptom
 from d2l_attention.practice.numerics import masked_softmax, normalized, softmax
 
 # ---- 12.1
@@ -31,60 +31,44 @@ def capped_scores_and_masks(rng):
 cap_then_mask = Exercise("12.1", capped_weights, capped_scores_and_masks)
 
 
-@cap_then_mask.mistake
-def masked_before_the_cap(scores, cap, keep):
-    """Your cap sees the mask: c tanh(-∞) is -c, so masked keys get some weight. Cap first, then
-    mask."""
-    return softmax(capped(np.where(keep, scores, -np.inf), cap))
+@cap_then_mask.expects
+class CapThenMaskMistakes:
+    def masked_before_the_cap(scores, cap, keep):
+        """Your cap sees the mask: c tanh(-∞) is -c, so masked keys get some weight. Cap first, then
+        mask."""
+        return softmax(capped(np.where(keep, scores, -np.inf), cap))
 
+    def no_mask(scores, cap, keep):
+        """Masked keys get weight: fill their capped scores with -∞ before the softmax."""
+        return softmax(capped(scores, cap))
 
-@cap_then_mask.mistake
-def no_mask(scores, cap, keep):
-    """Masked keys get weight: fill their capped scores with -∞ before the softmax."""
-    return softmax(capped(scores, cap))
+    def mask_after_the_softmax(scores, cap, keep):
+        """You zero out weights after the softmax, so the rows no longer sum to 1. Mask the capped
+        scores."""
+        return softmax(capped(scores, cap)) * keep
 
+    def mask_inverted(scores, cap, keep):
+        return masked_softmax(capped(scores, cap), ~keep)
 
-@cap_then_mask.mistake
-def mask_after_the_softmax(scores, cap, keep):
-    """You zero out weights after the softmax, so the rows no longer sum to 1. Mask the capped
-    scores."""
-    return softmax(capped(scores, cap)) * keep
+    def no_cap(scores, cap, keep):
+        """These are the weights of the scores as they are. Cap them first: c tanh(a / c)."""
+        return masked_softmax(scores, keep)
 
+    def not_multiplied_by_the_cap(scores, cap, keep):
+        """Your capped scores lie between -1 and 1: multiply the tanh by the cap."""
+        return masked_softmax(np.tanh(scores / cap), keep)
 
-@cap_then_mask.mistake
-def mask_inverted(scores, cap, keep):
-    return masked_softmax(capped(scores, cap), ~keep)
+    def not_divided_by_the_cap(scores, cap, keep):
+        """You take the tanh of the scores as they are, which flattens scores far below the cap:
+        divide them by the cap inside the tanh."""
+        return masked_softmax(cap * np.tanh(scores), keep)
 
+    def a_hard_cap(scores, cap, keep):
+        """You clip the scores. The soft cap is a tanh, which has a slope everywhere."""
+        return masked_softmax(np.clip(scores, -cap, cap), keep)
 
-@cap_then_mask.mistake
-def no_cap(scores, cap, keep):
-    """These are the weights of the scores as they are. Cap them first: c tanh(a / c)."""
-    return masked_softmax(scores, keep)
-
-
-@cap_then_mask.mistake
-def not_multiplied_by_the_cap(scores, cap, keep):
-    """Your capped scores lie between -1 and 1: multiply the tanh by the cap."""
-    return masked_softmax(np.tanh(scores / cap), keep)
-
-
-@cap_then_mask.mistake
-def not_divided_by_the_cap(scores, cap, keep):
-    """You take the tanh of the scores as they are, which flattens scores far below the cap:
-    divide them by the cap inside the tanh."""
-    return masked_softmax(cap * np.tanh(scores), keep)
-
-
-@cap_then_mask.mistake
-def a_hard_cap(scores, cap, keep):
-    """You clip the scores. The soft cap is a tanh, which has a slope everywhere."""
-    return masked_softmax(np.clip(scores, -cap, cap), keep)
-
-
-@cap_then_mask.mistake
-def softmax_over_the_queries(scores, cap, keep):
-    shown = np.where(keep, capped(scores, cap), -1e9)
-    return softmax(shown, -2)
+    def softmax_over_the_queries(scores, cap, keep):
+        return softmax(np.where(keep, capped(scores, cap), -1e9), -2)
 
 
 # ---- 12.2
@@ -100,12 +84,8 @@ def weights_with_sink(scores, sink):
 
 
 def scores_and_sinks(rng):
-    for b, heads, n, m, spread in (
-        (1, 2, 3, 4, 1),
-        (2, 3, 1, 5, 3),
-        (3, 1, 4, 1, 2),
-        (2, 4, 5, 3, 1),
-    ):
+    sizes = (1, 2, 3, 4, 1), (2, 3, 1, 5, 3), (3, 1, 4, 1, 2), (2, 4, 5, 3, 1)
+    for b, heads, n, m, spread in sizes:
         yield spread * rng.normal(size=(b, heads, n, m)), 1 + rng.normal(size=heads)
     loud = rng.uniform(-500, 500, size=(2, 3, 4, 5))
     loud[0, 0] = -500 + rng.normal(size=(4, 5))  # below the sink by far
@@ -116,59 +96,43 @@ def scores_and_sinks(rng):
 learned_sink = Exercise("12.2", weights_with_sink, scores_and_sinks)
 
 
-@learned_sink.mistake
-def no_sink(scores, sink):
-    """Your rows sum to 1, so nothing goes to the sink: it belongs in the denominator."""
-    return softmax(scores)
+@learned_sink.expects
+class LearnedSinkMistakes:
+    def no_sink(scores, sink):
+        """Your rows sum to 1, so nothing goes to the sink: it belongs in the denominator."""
+        return softmax(scores)
 
-
-@learned_sink.mistake
-def maximum_not_subtracted(scores, sink):
-    with np.errstate(over="ignore", invalid="ignore"):
+    def maximum_not_subtracted(scores, sink):
         e = np.exp(scores.astype(np.float32))
         return e / (np.exp(sink.astype(np.float32))[:, None, None] + e.sum(-1, keepdims=True))
 
-
-@learned_sink.mistake
-def sink_not_shifted(scores, sink):
-    """You subtract the row's maximum from the scores and not from the sink: its exponential must
-    shrink by the same factor."""
-    e = np.exp(scores - scores.max(-1, keepdims=True))
-    with np.errstate(over="ignore"):
+    def sink_not_shifted(scores, sink):
+        """You subtract the row's maximum from the scores and not from the sink: its exponential
+        must shrink by the same factor."""
+        e = np.exp(scores - scores.max(-1, keepdims=True))
         return e / (np.exp(sink)[:, None, None] + e.sum(-1, keepdims=True))
 
+    def a_one_in_place_of_the_sink(scores, sink):
+        """Your sink has score 0 in every head. Each head has a score of its own for it."""
+        return weights_with_sink(scores, np.zeros_like(sink))
 
-@learned_sink.mistake
-def a_one_in_place_of_the_sink(scores, sink):
-    """Your sink has score 0 in every head. Each head has a score of its own for it."""
-    return weights_with_sink(scores, np.zeros_like(sink))
-
-
-@learned_sink.mistake
-def the_sink_itself_added(scores, sink):
-    """You add the sink's score to the denominator. Add its exponential."""
-    top = scores.max(-1, keepdims=True)
-    e = np.exp(scores - top)
-    with np.errstate(over="ignore", invalid="ignore"):
+    def the_sink_itself_added(scores, sink):
+        """You add the sink's score to the denominator. Add its exponential."""
+        top = scores.max(-1, keepdims=True)
+        e = np.exp(scores - top)
         return e / (sink[:, None, None] * np.exp(-top) + e.sum(-1, keepdims=True))
 
+    def sink_with_the_wrong_sign(scores, sink):
+        """The sign of the sink's score is wrong: a larger score takes more of the weight."""
+        return weights_with_sink(scores, -sink)
 
-@learned_sink.mistake
-def sink_with_the_wrong_sign(scores, sink):
-    """The sign of the sink's score is wrong: a larger score takes more of the weight."""
-    return weights_with_sink(scores, -sink)
+    def sink_column_kept(scores, sink):
+        """You return a weight for the sink, too. Drop the last column."""
+        return softmax(beside(scores, sink))
 
-
-@learned_sink.mistake
-def sink_column_kept(scores, sink):
-    """You return a weight for the sink, too. Drop the last column."""
-    return softmax(beside(scores, sink))
-
-
-@learned_sink.mistake
-def softmax_over_the_queries(scores, sink):
-    row = np.broadcast_to(sink[:, None, None], (*scores.shape[:-2], 1, scores.shape[-1]))
-    return softmax(np.concatenate([scores, row], -2), -2)[..., :-1, :]
+    def softmax_over_the_queries(scores, sink):
+        row = np.broadcast_to(sink[:, None, None], (*scores.shape[:-2], 1, scores.shape[-1]))
+        return softmax(np.concatenate([scores, row], -2), -2)[..., :-1, :]
 
 
 # ---- 12.3
@@ -192,67 +156,49 @@ def sparse_rows(rng):
 backward = Exercise("12.3", sparsemax_backward, sparse_rows)
 
 
-def support(weights):
-    return weights > 0
+@backward.expects
+class BackwardMistakes:
+    def as_for_a_softmax(weights, g):
+        """This is the backward pass of the softmax: its Jacobian holds the weights. That of
+        sparsemax holds only which of them are positive."""
+        return weights * (g - (weights * g).sum(-1, keepdims=True))
 
+    def mean_over_all_keys(weights, g):
+        """You divide by the number of all keys. The mean runs over the support only."""
+        u = weights > 0
+        return (g - (g * u).sum(-1, keepdims=True) / g.shape[-1]) * u
 
-@backward.mistake
-def as_for_a_softmax(weights, g):
-    """This is the backward pass of the softmax: its Jacobian holds the weights. That of sparsemax
-    holds only which of them are positive."""
-    return weights * (g - (weights * g).sum(-1, keepdims=True))
+    def mean_of_everything(weights, g):
+        """Your mean counts keys outside the support, too. Sum and count on the support only."""
+        return (g - g.mean(-1, keepdims=True)) * (weights > 0)
 
+    def mean_not_subtracted(weights, g):
+        """The mean is missing: raising one score raises the threshold, which lowers all weights of
+        the support."""
+        return g * (weights > 0)
 
-@backward.mistake
-def mean_over_all_keys(weights, g):
-    """You divide by the number of all keys. The mean runs over the support only."""
-    u = support(weights)
-    return (g - (g * u).sum(-1, keepdims=True) / g.shape[-1]) * u
+    def gradient_outside_the_support(weights, g):
+        """Keys outside the support get a gradient. Their weight is 0 whatever a small change of
+        their score is: multiply by the mask of the support at the end."""
+        u = weights > 0
+        return g - normalized(u * 1.0) * g @ np.ones((g.shape[-1], 1))
 
+    def mean_weighted_by_the_weights(weights, g):
+        """Your mean is weighted by the weights. In the support all keys count alike."""
+        return (g - (weights * g).sum(-1, keepdims=True)) * (weights > 0)
 
-@backward.mistake
-def mean_of_everything(weights, g):
-    """Your mean counts keys outside the support, too. Sum and count on the support only."""
-    return (g - g.mean(-1, keepdims=True)) * support(weights)
+    def sum_in_place_of_the_mean(weights, g):
+        """You subtract the sum over the support. Divide it by the number of its keys."""
+        u = weights > 0
+        return (g - (g * u).sum(-1, keepdims=True)) * u
 
+    def the_support_of_another_query(weights, g):
+        """Your mean runs down the queries. Each query has a support of its own: average over the
+        keys, the last axis."""
+        u = weights > 0
+        return (g - (g * u).sum(-2, keepdims=True) / np.maximum(u.sum(-2, keepdims=True), 1)) * u
 
-@backward.mistake
-def mean_not_subtracted(weights, g):
-    """The mean is missing: raising one score raises the threshold, which lowers all weights of
-    the support."""
-    return g * support(weights)
-
-
-@backward.mistake
-def gradient_outside_the_support(weights, g):
-    """Keys outside the support get a gradient. Their weight is 0 whatever a small change of
-    their score is: multiply by the mask of the support at the end."""
-    u = support(weights)
-    return g - normalized(u * 1.0) * g @ np.ones((g.shape[-1], 1))
-
-
-@backward.mistake
-def mean_weighted_by_the_weights(weights, g):
-    """Your mean is weighted by the weights. In the support all keys count alike."""
-    return (g - (weights * g).sum(-1, keepdims=True)) * support(weights)
-
-
-@backward.mistake
-def sum_in_place_of_the_mean(weights, g):
-    """You subtract the sum over the support. Divide it by the number of its keys."""
-    u = support(weights)
-    return (g - (g * u).sum(-1, keepdims=True)) * u
-
-
-@backward.mistake
-def the_support_of_another_query(weights, g):
-    """Your mean runs down the queries. Each query has a support of its own: average over the
-    keys, the last axis."""
-    u = support(weights)
-    return (g - (g * u).sum(-2, keepdims=True) / np.maximum(u.sum(-2, keepdims=True), 1)) * u
-
-
-@backward.symptom
-def nan_in_a_fully_masked_row(answer, target, weights, g):
-    """A fully masked row has no support, and 0/0 is NaN: divide by 1 there."""
-    return answer.shape == target.shape and np.isnan(answer).any() and not weights.any(-1).all()
+    @symptom
+    def nan_in_a_fully_masked_row(answer, target, weights, g):
+        """A fully masked row has no support, and 0/0 is NaN: divide by 1 there."""
+        return answer.shape == target.shape and np.isnan(answer).any() and not weights.any(-1).all()

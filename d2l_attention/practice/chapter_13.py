@@ -3,7 +3,7 @@
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise
-from d2l_attention.practice.numerics import joined_heads, masked_softmax, softmax, transposed
+from d2l_attention.practice.numerics import joined_heads, masked_softmax, products, softmax
 
 # ---- 13.1
 
@@ -13,54 +13,41 @@ def share_heads(keys, heads):
 
 
 def keys_and_heads(rng):
-    for b, groups, m, d, heads in (
-        (2, 3, 4, 5, 6),
-        (1, 2, 5, 3, 8),
-        (3, 4, 2, 7, 4),
-        (2, 1, 3, 5, 4),
-    ):
+    sizes = (2, 3, 4, 5, 6), (1, 2, 5, 3, 8), (3, 4, 2, 7, 4), (2, 1, 3, 5, 4)
+    for b, groups, m, d, heads in sizes:
         yield rng.normal(size=(b, groups, m, d)), heads
 
 
 sharing = Exercise("13.1", share_heads, keys_and_heads)
 
 
-@sharing.mistake
-def groups_take_turns(keys, heads):
-    """You repeat the whole row of heads: 0, 1, 0, 1. Neighboring heads share their keys, so repeat
-    each one: 0, 0, 1, 1."""
-    return np.tile(keys, (1, heads // keys.shape[1], 1, 1))
+@sharing.expects
+class SharingMistakes:
+    def groups_take_turns(keys, heads):
+        """You repeat the whole row of heads: 0, 1, 0, 1. Neighboring heads share their keys, so
+        repeat each one: 0, 0, 1, 1."""
+        return np.tile(keys, (1, heads // keys.shape[1], 1, 1))
 
+    def heads_times_too_many(keys, heads):
+        """You repeat each head of the keys as often as there are heads of queries. All together
+        there must be that many."""
+        return keys.repeat(heads, axis=1)
 
-@sharing.mistake
-def heads_times_too_many(keys, heads):
-    """You repeat each head of the keys as often as there are heads of queries. All together there
-    must be that many."""
-    return keys.repeat(heads, axis=1)
+    def repeated_along_the_keys(keys, heads):
+        """You repeat the keys along the axis of the keys: the heads are axis 1."""
+        return keys.repeat(heads // keys.shape[1], axis=2)
 
+    def repeated_along_the_batch(keys, heads):
+        """You repeat the examples of the batch: the heads are axis 1."""
+        return keys.repeat(heads // keys.shape[1], axis=0)
 
-@sharing.mistake
-def repeated_along_the_keys(keys, heads):
-    """You repeat the keys along the axis of the keys: the heads are axis 1."""
-    return keys.repeat(heads // keys.shape[1], axis=2)
+    def mean_of_the_groups(keys, heads):
+        """All your heads get the mean of the keys. Each group has keys of its own."""
+        return keys.mean(1, keepdims=True).repeat(heads, axis=1)
 
-
-@sharing.mistake
-def repeated_along_the_batch(keys, heads):
-    """You repeat the examples of the batch: the heads are axis 1."""
-    return keys.repeat(heads // keys.shape[1], axis=0)
-
-
-@sharing.mistake
-def mean_of_the_groups(keys, heads):
-    """All your heads get the mean of the keys. Each group has keys of its own."""
-    return keys.mean(1, keepdims=True).repeat(heads, axis=1)
-
-
-@sharing.mistake
-def first_group_for_all(keys, heads):
-    """All your heads get the keys of the first group. Each group has keys of its own."""
-    return keys[:, :1].repeat(heads, axis=1)
+    def first_group_for_all(keys, heads):
+        """All your heads get the keys of the first group. Each group has keys of its own."""
+        return keys[:, :1].repeat(heads, axis=1)
 
 
 # ---- 13.2
@@ -80,37 +67,30 @@ def outputs_and_matrices(rng):
 adding = Exercise("13.2", contributions, outputs_and_matrices)
 
 
-@adding.mistake
-def summed_over_the_heads(outputs, W_o):
-    """This is the output of the layer, the sum over the heads. Keep the axis of heads."""
-    return joined_heads(outputs) @ W_o.T
+@adding.expects
+class AddingMistakes:
+    def summed_over_the_heads(outputs, W_o):
+        """This is the output of the layer, the sum over the heads. Keep the axis of heads."""
+        return joined_heads(outputs) @ W_o.T
 
+    def features_of_the_heads_mixed(outputs, W_o):
+        """You give each head every H-th column of the matrix. After joining, the features of a head
+        are neighbors: its columns are, too."""
+        heads = outputs.shape[1]
+        blocks = W_o.reshape(len(W_o), -1, heads)  # (D, v, H)
+        return outputs @ blocks.transpose(2, 1, 0)
 
-@adding.mistake
-def features_of_the_heads_mixed(outputs, W_o):
-    """You give each head every H-th column of the matrix. After joining, the features of a head
-    are neighbors: its columns are, too."""
-    heads = outputs.shape[1]
-    blocks = W_o.reshape(len(W_o), -1, heads)  # (D, v, H)
-    return outputs @ blocks.transpose(2, 1, 0)
+    def heads_in_reverse(outputs, W_o):
+        """Your heads meet the columns in reverse order: the first v columns belong to head 0."""
+        return contributions(outputs[:, ::-1], W_o)[:, ::-1]
 
+    def first_block_for_all(outputs, W_o):
+        """You multiply every head by the first v columns. Each head has columns of its own."""
+        return outputs @ W_o[:, : outputs.shape[-1]].T
 
-@adding.mistake
-def heads_in_reverse(outputs, W_o):
-    """Your heads meet the columns in reverse order: the first v columns belong to head 0."""
-    return contributions(outputs[:, ::-1], W_o)[:, ::-1]
-
-
-@adding.mistake
-def first_block_for_all(outputs, W_o):
-    """You multiply every head by the first v columns. Each head has columns of its own."""
-    return outputs @ W_o[:, : outputs.shape[-1]].T
-
-
-@adding.mistake
-def divided_by_the_heads(outputs, W_o):
-    """You divide by the number of heads. Their sum is the output, not their mean."""
-    return contributions(outputs, W_o) / outputs.shape[1]
+    def divided_by_the_heads(outputs, W_o):
+        """You divide by the number of heads. Their sum is the output, not their mean."""
+        return contributions(outputs, W_o) / outputs.shape[1]
 
 
 # ---- 13.3
@@ -119,46 +99,36 @@ LAYERS, HEADS, KEY_HEADS, DIMENSION, TOKENS, BYTES = 40, 40, 8, 128, 6000, 2
 cache = Exercise("13.3", 2 * LAYERS * KEY_HEADS * DIMENSION * TOKENS * BYTES / 1e6)
 
 
-@cache.mistake
-def a_factor_of_2_is_missing():
-    """This is half of it. Both keys and values are kept, and each entry has 2 bytes."""
-    return cache.reference / 2
+@cache.expects
+class CacheMistakes:
+    def a_factor_of_2_is_missing():
+        """This is half of it. Both keys and values are kept, and each entry has 2 bytes."""
+        return cache.reference / 2
 
+    def two_factors_of_2_are_missing():
+        """This is a quarter of it. Both keys and values are kept, and each entry has 2 bytes."""
+        return cache.reference / 4
 
-@cache.mistake
-def two_factors_of_2_are_missing():
-    """This is a quarter of it. Both keys and values are kept, and each entry has 2 bytes."""
-    return cache.reference / 4
+    def keys_of_every_head():
+        """You count keys and values for every head of the queries. The heads share them: 8 are
+        kept."""
+        return cache.reference * HEADS / KEY_HEADS
 
+    def one_layer():
+        """This is the cache of one layer. Every layer has keys and values of its own."""
+        return cache.reference / LAYERS
 
-@cache.mistake
-def keys_of_every_head():
-    """You count keys and values for every head of the queries. The heads share them: 8 are kept."""
-    return cache.reference * HEADS / KEY_HEADS
+    def one_token():
+        """This is the cache for one token. Every token of the text leaves its keys and values."""
+        return cache.reference / TOKENS
 
+    def in_bytes():
+        """These are bytes. Divide by a million."""
+        return cache.reference * 1e6
 
-@cache.mistake
-def one_layer():
-    """This is the cache of one layer. Every layer has keys and values of its own."""
-    return cache.reference / LAYERS
-
-
-@cache.mistake
-def one_token():
-    """This is the cache for one token. Every token of the text leaves its keys and values."""
-    return cache.reference / TOKENS
-
-
-@cache.mistake
-def in_bytes():
-    """These are bytes. Divide by a million."""
-    return cache.reference * 1e6
-
-
-@cache.mistake
-def powers_of_two():
-    """You divide by 1024 twice. The task counts megabytes of a million bytes."""
-    return cache.reference * 1e6 / 2**20
+    def powers_of_two():
+        """You divide by 1024 twice. The task counts megabytes of a million bytes."""
+        return cache.reference * 1e6 / 2**20
 
 
 # ---- 13.4
@@ -177,17 +147,17 @@ def causal(n):
     return np.tri(n, dtype=bool)
 
 
+def weight_after(shift, weights, tokens):
+    return (weights * (followed(tokens, shift) & causal(tokens.shape[-1]))).sum(-1)
+
+
 def copied_weight(weights, tokens):
-    return (weights * (followed(tokens) & causal(tokens.shape[-1]))).sum(-1)
+    return weight_after(1, weights, tokens)
 
 
 def weights_and_tokens(rng):
-    for b, n, kinds, ordered in (
-        (2, 6, 3, True),
-        (1, 9, 4, True),
-        (3, 7, 2, False),
-        (1, 5, 1, False),
-    ):
+    sizes = (2, 6, 3, True), (1, 9, 4, True), (3, 7, 2, False), (1, 5, 1, False)
+    for b, n, kinds, ordered in sizes:
         keep = causal(n) if ordered else np.ones((n, n), bool)
         yield masked_softmax(2 * rng.normal(size=(b, n, n)), keep), rng.integers(0, kinds, (b, n))
 
@@ -195,76 +165,65 @@ def weights_and_tokens(rng):
 copying = Exercise("13.4", copied_weight, weights_and_tokens, square=True)
 
 
-@copying.mistake
-def the_copies_themselves(weights, tokens):
-    """You sum the weights on earlier copies of the token. The task asks for the places one
-    further, which followed them."""
-    return (weights * (followed(tokens, 0) & causal(tokens.shape[-1]))).sum(-1)
+@copying.expects
+class CopyingMistakes:
+    def the_copies_themselves(weights, tokens):
+        """You sum the weights on earlier copies of the token. The task asks for the places one
+        further, which followed them."""
+        return weight_after(0, weights, tokens)
 
+    def what_came_before(weights, tokens):
+        """You sum the weights on the places before a copy. The task asks for those after it."""
+        return weight_after(-1, weights, tokens)
 
-@copying.mistake
-def what_came_before(weights, tokens):
-    """You sum the weights on the places before a copy. The task asks for those after it."""
-    return (weights * (followed(tokens, -1) & causal(tokens.shape[-1]))).sum(-1)
+    def the_future_counts(weights, tokens):
+        """You count places after the query, too: only those with j <= i count."""
+        return (weights * followed(tokens)).sum(-1)
 
+    def the_query_itself_is_left_out(weights, tokens):
+        """You leave out place i itself. It counts if the token before it is the same, as in
+        "aa"."""
+        return copied_weight(weights * ~np.eye(tokens.shape[-1], dtype=bool), tokens)
 
-@copying.mistake
-def the_future_counts(weights, tokens):
-    """You count places after the query, too: only those with j <= i count."""
-    return (weights * followed(tokens)).sum(-1)
+    def place_0_follows_the_end(weights, tokens):
+        """For you, place 0 follows the last token of the text. It follows nothing."""
+        n = tokens.shape[-1]
+        around = tokens[:, :, None] == np.roll(tokens, 1, -1)[:, None]
+        return (weights * (around & causal(n))).sum(-1)
 
+    def sum_over_the_queries(weights, tokens):
+        return (weights * (followed(tokens) & causal(tokens.shape[-1]))).sum(-2)
 
-@copying.mistake
-def the_query_itself_is_left_out(weights, tokens):
-    """You leave out place i itself. It counts if the token before it is the same, as in "aa"."""
-    return (
-        weights
-        * (followed(tokens) & causal(tokens.shape[-1]) & ~np.eye(tokens.shape[-1], dtype=bool))
-    ).sum(-1)
+    def mean_over_the_keys(weights, tokens):
+        return copied_weight(weights, tokens) / tokens.shape[-1]
 
-
-@copying.mistake
-def place_0_follows_the_end(weights, tokens):
-    """For you, place 0 follows the last token of the text. It follows nothing."""
-    n = tokens.shape[-1]
-    around = tokens[:, :, None] == np.roll(tokens, 1, -1)[:, None]
-    return (weights * (around & causal(n))).sum(-1)
-
-
-@copying.mistake
-def sum_over_the_queries(weights, tokens):
-    return (weights * (followed(tokens) & causal(tokens.shape[-1]))).sum(-2)
-
-
-@copying.mistake
-def mean_over_the_keys(weights, tokens):
-    return copied_weight(weights, tokens) / tokens.shape[-1]
-
-
-@copying.mistake
-def one_value_per_text(weights, tokens):
-    """You return one value per text. Each query has its own: the result has shape (b, n)."""
-    return copied_weight(weights, tokens).sum(-1)
+    def one_value_per_text(weights, tokens):
+        """You return one value per text. Each query has its own: the result has shape (b, n)."""
+        return copied_weight(weights, tokens).sum(-1)
 
 
 # ---- 13.6
 
 
 def content_scores(queries, latents, U):
-    return queries @ U @ transposed(latents[:, None])
+    return products(queries @ U, latents[:, None])
 
 
 def rotated_scores(turned_queries, turned_keys):
-    return turned_queries @ transposed(turned_keys[:, None])
+    return products(turned_queries, turned_keys[:, None])
 
 
 def both_parts(queries, latents, U, turned_queries, turned_keys):
     return content_scores(queries, latents, U) + rotated_scores(turned_queries, turned_keys)
 
 
+def root(*arrays):
+    return np.sqrt(sum(x.shape[-1] for x in arrays))
+
+
 def latent_scores(queries, latents, U, turned_queries, turned_keys):
-    scale = np.sqrt(queries.shape[-1] + turned_queries.shape[-1])
-    return both_parts(queries, latents, U, turned_queries, turned_keys) / scale
+    scores = both_parts(queries, latents, U, turned_queries, turned_keys)
+    return scores / root(queries, turned_queries)
 
 
 def parts_and_matrices(rng):
@@ -290,58 +249,40 @@ def largest_without_keys(queries, latents, U, turned_queries, turned_keys):
 absorbing = Exercise("13.6", latent_scores, parts_and_matrices, most_elements=largest_without_keys)
 
 
-@absorbing.mistake
-def root_of_the_latent_dimension(queries, latents, U, turned_queries, turned_keys):
-    """You divide by the root of the features that meet in the products, r and the rotated ones.
-    The products equal those of whole queries and keys, which have d and the rotated ones."""
-    scale = np.sqrt(latents.shape[-1] + turned_queries.shape[-1])
-    return both_parts(queries, latents, U, turned_queries, turned_keys) / scale
+@absorbing.expects
+class AbsorbingMistakes:
+    def root_of_the_latent_dimension(queries, latents, U, turned_queries, turned_keys):
+        """You divide by the root of the features that meet in the products, r and the rotated ones.
+        The products equal those of whole queries and keys, which have d and the rotated ones."""
+        scores = both_parts(queries, latents, U, turned_queries, turned_keys)
+        return scores / root(latents, turned_queries)
 
+    def root_of_the_content_alone(queries, latents, U, turned_queries, turned_keys):
+        """You divide by the root of d. A whole query has the features that are rotated, too."""
+        return both_parts(queries, latents, U, turned_queries, turned_keys) / root(queries)
 
-@absorbing.mistake
-def root_of_the_content_alone(queries, latents, U, turned_queries, turned_keys):
-    """You divide by the root of d. A whole query has the features that are rotated, too."""
-    scale = np.sqrt(queries.shape[-1])
-    return both_parts(queries, latents, U, turned_queries, turned_keys) / scale
+    def each_part_with_a_scale_of_its_own(queries, latents, U, turned_queries, turned_keys):
+        """You divide each product by the root of its own dimension. Both are parts of one product
+        of whole queries and keys, so they have one scale."""
+        content = content_scores(queries, latents, U) / root(queries)
+        return content + rotated_scores(turned_queries, turned_keys) / root(turned_queries)
 
+    def without_a_scale(queries, latents, U, turned_queries, turned_keys):
+        """The scale is missing: divide by the root of the dimension of the whole query."""
+        return both_parts(queries, latents, U, turned_queries, turned_keys)
 
-@absorbing.mistake
-def each_part_with_a_scale_of_its_own(queries, latents, U, turned_queries, turned_keys):
-    """You divide each product by the root of its own dimension. Both are parts of one product of
-    whole queries and keys, so they have one scale."""
-    content = content_scores(queries, latents, U) / np.sqrt(queries.shape[-1])
-    rotated = rotated_scores(turned_queries, turned_keys)
-    return content + rotated / np.sqrt(turned_queries.shape[-1])
+    def rotated_parts_forgotten(queries, latents, U, turned_queries, turned_keys):
+        """You score the content alone. Add the product of the rotated parts."""
+        return content_scores(queries, latents, U) / root(queries, turned_queries)
 
+    def content_forgotten(queries, latents, U, turned_queries, turned_keys):
+        """You score the rotated parts alone. Add the product of the content parts."""
+        return rotated_scores(turned_queries, turned_keys) / root(queries, turned_queries)
 
-@absorbing.mistake
-def without_a_scale(queries, latents, U, turned_queries, turned_keys):
-    """The scale is missing: divide by the root of the dimension of the whole query."""
-    return both_parts(queries, latents, U, turned_queries, turned_keys)
+    def one_matrix_for_all_heads(queries, latents, U, turned_queries, turned_keys):
+        """Your heads all absorb the matrix of head 0. Each has one of its own."""
+        first = np.broadcast_to(U[:1], U.shape)
+        return latent_scores(queries, latents, first, turned_queries, turned_keys)
 
-
-@absorbing.mistake
-def rotated_parts_forgotten(queries, latents, U, turned_queries, turned_keys):
-    """You score the content alone. Add the product of the rotated parts."""
-    scale = np.sqrt(queries.shape[-1] + turned_queries.shape[-1])
-    return content_scores(queries, latents, U) / scale
-
-
-@absorbing.mistake
-def content_forgotten(queries, latents, U, turned_queries, turned_keys):
-    """You score the rotated parts alone. Add the product of the content parts."""
-    scale = np.sqrt(queries.shape[-1] + turned_queries.shape[-1])
-    scores = rotated_scores(turned_queries, turned_keys) / scale
-    return scores
-
-
-@absorbing.mistake
-def one_matrix_for_all_heads(queries, latents, U, turned_queries, turned_keys):
-    """Your heads all absorb the matrix of head 0. Each has one of its own."""
-    first = np.broadcast_to(U[:1], U.shape)
-    return latent_scores(queries, latents, first, turned_queries, turned_keys)
-
-
-@absorbing.mistake
-def weights_in_place_of_scores(queries, latents, U, turned_queries, turned_keys):
-    return softmax(latent_scores(queries, latents, U, turned_queries, turned_keys))
+    def weights_in_place_of_scores(queries, latents, U, turned_queries, turned_keys):
+        return softmax(latent_scores(queries, latents, U, turned_queries, turned_keys))

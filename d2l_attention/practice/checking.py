@@ -10,23 +10,18 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
 
-from d2l_attention.arrays import (
-    as_array,
-    copied,
-    current_framework,
-    dtype_of,
-    in_framework,
-    kind_of,
-)
+from d2l_attention.arrays import as_array, copied, dtype_of, kind_of
+from d2l_attention.frameworks import current, load
 from d2l_attention.practice import drawing
 from d2l_attention.practice.diagnosis import Trial, diagnose
 from d2l_attention.practice.exercises import Exercise, find
 from d2l_attention.practice.explorer import STYLE
-from d2l_attention.practice.gradients import central_differences, gradients, largest_made
+from d2l_attention.practice.gradients import central_differences
 
 CELL_STYLE = "".join(line for line in STYLE.splitlines() if line.startswith("table"))
 NOT_THEIRS = (str(Path(__file__).parent.parent), *map(sysconfig.get_path, ("stdlib", "purelib")))
@@ -75,7 +70,7 @@ def check(number: str | Exercise, answer: object, *, framework: str | None = Non
         framework: Whose arrays the answer gets; by default that of the edition.
     """
     exercise = number if isinstance(number, Exercise) else find(number)
-    result = examine(exercise, answer, framework or current_framework())
+    result = examine(exercise, answer, framework or current())
     show(result.text(), result.html())
     return result
 
@@ -105,9 +100,9 @@ def examine(
         return result("error", misfit, "wrong arguments")
     trials = []
     for inputs in exercise.cases():
-        given = [in_framework(x, framework) for x in inputs]
+        given = [load(framework).make_array(x) for x in inputs]
         try:
-            returned = called(answer, given)
+            returned = answer(*given) if given else answer  # a value is itself
         except (Exception, SystemExit) as error:
             if isinstance(error, NotImplementedError) and not trials and raised_by_them(error):
                 return missing
@@ -117,7 +112,7 @@ def examine(
                 return missing
             say = f"Your code returns {returned}. Is a `return` missing?"
             return result("wrong", say, "nothing returned")
-        if given and is_foreign(returned, framework):
+        if given and isinstance(returned, np.ndarray):
             say = "Your code returns a NumPy array: stay in the arrays that it is given."
             return result("wrong", say, "a NumPy array")
         try:
@@ -142,7 +137,7 @@ def beyond_the_numbers(
     for inputs in exercise.cases():
         if exercise.most_elements:
             most = exercise.most_elements(*inputs)
-            made = largest_made(answer, inputs, framework)
+            made = load(framework).largest_array(answer, inputs)
             if math.prod(made) > most:
                 return "an array too large", (
                     f"The values are right, but on its way your code makes an array of shape "
@@ -159,7 +154,7 @@ def wrong_gradient(
     """Compare the gradient of an answer with central differences of the reference."""
     names = list(inspect.signature(exercise.reference).parameters)
     direction = np.cos(np.arange(np.size(exercise.reference(*map(copied, inputs)))))
-    got = gradients(answer, inputs, direction, framework)
+    got = load(framework).gradients(answer, inputs, direction)
     for at, gradient in got.items():
         wanted = central_differences(exercise.reference, inputs, at, direction)
         if not np.isfinite(gradient).all():
@@ -175,23 +170,14 @@ def wrong_gradient(
     return None
 
 
-def is_foreign(returned: object, framework: str) -> bool:
-    """Say whether an answer left the framework for NumPy."""
-    return framework != "numpy" and isinstance(returned, np.ndarray)
-
-
-def called(answer: object, given: list) -> object:
-    """Return what an answer gives: a function is called; a value, asked for, is itself."""
-    return answer(*given) if given else answer
-
-
 def wrong_call(exercise: Exercise, answer: object) -> str | None:
     """Say why an answer cannot be called as the task says, before it is."""
     if exercise.inputs is None:
         return None
     wanted = ", ".join(inspect.signature(exercise.reference).parameters)
     if not callable(answer):
-        return f"The answer is to be a function of ({wanted}), not of type {kind_name(answer)}."
+        kind = type(answer).__name__
+        return f"The answer is to be a function of ({wanted}), not of type {kind}."
     with contextlib.suppress(ValueError):  # some built-in functions do not say
         signature = inspect.signature(answer)
         try:
@@ -199,10 +185,6 @@ def wrong_call(exercise: Exercise, answer: object) -> str | None:
         except TypeError:
             return f"Your function takes {signature}, and the task calls it with ({wanted})."
     return None
-
-
-def kind_name(value: object) -> str:
-    return type(value).__name__
 
 
 def is_stub(answer: object) -> bool:
@@ -256,7 +238,7 @@ def raised_by_them(error: BaseException) -> bool:
 
 def complaint(error: BaseException, exercise: Exercise, inputs: tuple, framework: str) -> str:
     """Return an exception of the reader's code in one line, with their line."""
-    text = f"Your code raises {kind_name(error)}"
+    text = f"Your code raises {type(error).__name__}"
     with contextlib.suppress(Exception):  # a message that cannot be made is none
         text += f": {str(error).strip().splitlines()[0][:200]}" if str(error).strip() else ""
     own = frames_of(error)
@@ -264,10 +246,9 @@ def complaint(error: BaseException, exercise: Exercise, inputs: tuple, framework
     if SHAPES_CLASH.search(str(error)):
         with np.errstate(all="ignore"):
             shape = np.shape(exercise.reference(*map(copied, inputs)))
-        keep = "keepdim" if framework == "pytorch" else "keepdims"
         text += (
             f". Did an axis get lost on the way? A sum or a maximum keeps its axis with "
-            f"{keep}=True. The result has shape {shape}."
+            f"{load(framework).KEEP_AXIS}=True. The result has shape {shape}."
         )
     return text
 
@@ -319,10 +300,8 @@ def side_by_side(result: Result) -> list[str]:
         return right
     left = [titles[0], *drawing.text_rows(target, digits=digits)]
     width = max(map(len, left)) + 4
-    left += [""] * (len(right) - len(left))
-    right += [""] * (len(left) - len(right))
-    lines = [f"{a:{width}}{b}".rstrip() for a, b in zip(left, right, strict=True)]
-    return [*([note] if note else []), *lines]
+    pairs = zip_longest(left, right, fillvalue="")
+    return [*([note] if note else []), *(f"{a:{width}}{b}".rstrip() for a, b in pairs)]
 
 
 def is_secret(trial: Trial) -> bool:

@@ -42,7 +42,7 @@ def diagnose(exercise: Exercise, trials: list[Trial]) -> tuple[str, str] | None:
         return next(found(WHEN_RIGHT, trials, trials[0], tolerance), None)
     for mistake in exercise.mistakes:
         made = mistake.wrong is not None and all(
-            same(t.answer, expected(mistake.wrong, t), tolerance) for t in trials
+            same(t.answer, expected(mistake.wrong, t.inputs), tolerance) for t in trials
         )
         if made or (mistake.when and all(holds(mistake.when, t) for t in wrong)):
             return mistake.name, mistake.say
@@ -57,11 +57,10 @@ def holds(when: Callable[..., bool], trial: Trial) -> bool:
         return False
 
 
-def expected(function: object, trial: Trial) -> np.ndarray:
-    """Return what a wrong (or right) function gives; it may overflow and divide by zero."""
-    if not callable(function):
-        return as_array(function)
-    return as_array(function(*map(copied, trial.inputs)))
+@np.errstate(all="ignore")
+def expected(function: object, inputs: tuple) -> np.ndarray:
+    """Return what a wrong or right function gives, or a value that is none."""
+    return as_array(function(*map(copied, inputs)) if callable(function) else function)
 
 
 def found(
@@ -78,7 +77,7 @@ def in_place(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
         names = " and ".join(next(t.changed for t in trials if t.changed))
         return (
             f"The values are right, but your code writes into its argument {names}: the "
-            "caller finds other values there afterwards. Make a new tensor."
+            "caller finds other values there afterwards. Make a new array."
         )
 
 

@@ -3,7 +3,6 @@
 import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from types import ModuleType
 from zlib import crc32
 
@@ -15,12 +14,25 @@ from d2l_attention.practice.recurring import RECURRING
 
 @dataclass(frozen=True)
 class Mistake:
-    """A likely wrong answer and what to tell someone who gives it: see `Exercise.mistake`."""
+    """A likely wrong answer and what to tell someone who gives it: see `Exercise.expects`."""
 
     name: str
     say: str
     wrong: Callable | None = None
     when: Callable[..., bool] | None = None
+
+
+def when(shows: Callable[..., bool]) -> Callable[[Callable], tuple]:
+    """Let a mistake that can be made in many ways be recognised by (answer, target, *inputs), too.
+
+    `shows` must say so on every input on which the answer is wrong.
+    """
+    return lambda wrong: (wrong, shows)
+
+
+def symptom(shows: Callable[..., bool]) -> tuple:
+    """Declare a mistake that is recognised by a look at (answer, target, *inputs) alone."""
+    return None, shows
 
 
 def one_of(*values: float) -> Callable[..., bool]:
@@ -55,27 +67,20 @@ class Exercise:
     gradient: bool = field(default=False, kw_only=True)
     most_elements: Callable[..., int] | None = field(default=None, kw_only=True)
 
-    def mistake(self, wrong: Callable | None = None, *, when: Callable[..., bool] | None = None):
-        """Declare a mistake: a function whose name is its name and whose docstring is what to say.
+    def expects(self, mistakes: type) -> type:
+        """Declare the mistakes of a class, which are looked at in their order.
 
-        Mistakes are looked at in the order of their declaration.
-
-        Args:
-            wrong: Makes the wrong answer from the inputs, as `reference` makes the right one;
-                without inputs, it returns the wrong value. Without a docstring, the sentence in
-                recurring.py of this name.
-            when: Says whether (answer, target, *inputs) shows the mistake, too, for one that can
-                be made in many ways. It must do so on every input on which the answer is wrong.
+        A function's name is that of the mistake, its docstring is what to say; without one, it is
+        the sentence in recurring.py of this name. The function makes the wrong answer from the
+        inputs, as `reference` makes the right one; without inputs, it returns the wrong value.
         """
-        if wrong is None:
-            return partial(self.mistake, when=when)
-        self.mistakes.append(Mistake(name_of(wrong), sentence_of(wrong), wrong, when))
-        return wrong
-
-    def symptom(self, when: Callable[..., bool]) -> Callable[..., bool]:
-        """Declare a mistake that is recognised by a look at (answer, target, *inputs) alone."""
-        self.mistakes.append(Mistake(name_of(when), sentence_of(when), None, when))
-        return when
+        for key, value in vars(mistakes).items():
+            if not key.startswith("__"):
+                wrong, shows = value if isinstance(value, tuple) else (value, None)
+                name = key.replace("_", " ").strip()
+                say = sentence_of(name, wrong or shows)
+                self.mistakes.append(Mistake(name, say, wrong, shows))
+        return mistakes
 
     def cases(self) -> list[tuple]:
         """Return the same inputs at every call."""
@@ -85,11 +90,7 @@ class Exercise:
         return [tuple(map(single_precision, case)) for case in self.inputs(generator)]
 
 
-def name_of(function: Callable) -> str:
-    return function.__name__.replace("_", " ").strip()
-
-
-def sentence_of(function: Callable) -> str:
+def sentence_of(name: str, function: Callable) -> str:
     """Return a mistake's docstring in one line, or the sentence that all of this name share.
 
     Raises:
@@ -97,7 +98,7 @@ def sentence_of(function: Callable) -> str:
     """
     if function.__doc__:
         return " ".join(function.__doc__.split())
-    if (name := name_of(function)) not in RECURRING:
+    if name not in RECURRING:
         raise ValueError(f"the mistake {name!r} has no docstring, nor a sentence in recurring.py")
     return RECURRING[name]
 

@@ -1,4 +1,6 @@
-"""Mistakes that people make in several exercises: name -> what to say about them."""
+"""Mistakes that people make in several exercises: what to say about them, and how they show."""
+
+import numpy as np
 
 RECURRING = {
     "softmax over the queries": (
@@ -48,3 +50,15 @@ RECURRING = {
     ),
     "one value for all": "You return a single value. Each query has a result of its own.",
 }
+
+
+def rows_sum_to_1(answer, target, *inputs):
+    return answer.shape == target.shape and np.allclose(answer.sum(-1), 1, atol=1e-4)
+
+
+def columns_sum_to_1(answer, target, *inputs):
+    return answer.shape == target.shape and np.allclose(answer.sum(-2), 1)
+
+
+def some_nan(answer, target, *inputs):
+    return answer.shape == target.shape and np.isnan(answer).any()

@@ -26,3 +26,12 @@ def from_source() -> SimpleNamespace:
 
 
 d2l = from_source()
+masked_softmax = d2l.masked_softmax
+
+
+def attention(kind: str, arrays: list, lens, parameters: dict) -> tuple:
+    """Return outputs and weights of D2L's layer, as tests/contract/test_peer_d2l.py asks."""
+    sizes = [parameters["w_v"].shape[1]] if parameters else []
+    layer = getattr(d2l, kind)(*sizes, dropout=0)
+    variables = {"params": {name: {"kernel": p.T} for name, p in parameters.items()}}
+    return layer.apply(variables, *arrays, lens)

@@ -10,22 +10,21 @@ from flax import nnx
 from jax import export
 from jax import numpy as jnp
 from jax.test_util import check_grads
-from jax_cases import ATTENTIONS, MASKS, B, D, M, N, batch, close, layer_of, normal
 
 from d2l_attention.jax import (
     KeyValueCache,
     MultiHeadAttention,
     additive_scores,
-    blockwise_attention,
     fused_attention,
-    linear_attention,
     masked_softmax,
     rotate,
-    sink_softmax,
 )
+from tests.contract.comparing import close
+from tests.contract.samples import MASKS
+from tests.jax.cases import LAYERS, B, D, M, N, batch, layer_of, normal
 
 LENS = jnp.array([[2, 4], [0, 3], [1, 1]])  # three minibatches of two examples
-every_score = pytest.mark.parametrize("name", ATTENTIONS)
+every_layer = pytest.mark.parametrize("name", LAYERS)
 
 
 # ---- jit
@@ -45,7 +44,7 @@ def test_one_compiled_function_fits_all_lengths_and_masks():
     assert len(traced) == 1
 
 
-@every_score
+@every_layer
 @pytest.mark.parametrize("jit", [jax.jit, nnx.jit])
 def test_a_layer_inside_a_compiled_function_gives_the_same_outputs_and_weights(name, jit):
     layer, arrays, traced = layer_of(name), batch(), []
@@ -79,7 +78,7 @@ def test_a_layer_that_is_an_argument_is_compiled_once_for_each_shape():
 # ---- grad
 
 
-@every_score
+@every_layer
 def test_gradients_of_a_layer_are_those_of_finite_differences(name):
     with jax.enable_x64(True):
         layer, arrays = layer_of(name), batch(dtype="float64")
@@ -95,13 +94,9 @@ def test_gradients_of_a_layer_are_those_of_finite_differences(name):
 
 
 EMPTY = [[0, 2, 3], [4, 1, 0]]  # lengths
-KEEP = MASKS["(b, 1, m)"]
 SMOOTH = {  # function, and which arrays it takes
     "masked_softmax": (lambda X: masked_softmax(X, EMPTY), "X"),
-    "sink_softmax": (lambda X: sink_softmax(X, EMPTY), "X"),
     "additive_scores": (lambda q, k, w: additive_scores(q, k, w, 24), "qkw"),
-    "blockwise_attention": (lambda *qkv: blockwise_attention(*qkv, KEEP, block=3), "qkv"),
-    "linear_attention": (lambda *qkv: linear_attention(*qkv, [4, 0]), "qkv"),
     "rotate": (lambda v: rotate(v, np.array([3, 0, 7, 1])), "v"),
 }
 
@@ -112,27 +107,6 @@ def test_first_and_second_derivatives_are_those_of_finite_differences(function, 
         arrays = dict(zip("qkv", batch(dtype="float64"), strict=True))
         arrays |= {"X": normal(B, N, M, dtype="float64"), "w": normal(3, dtype="float64")}
         check_grads(jax.jit(function), [arrays[name] for name in names], order=2, modes=["rev"])
-
-
-def test_a_gradient_through_a_layer_leaks_no_tracer():
-    layer, (queries, keys, values) = layer_of("dot"), batch()
-    with jax.check_tracer_leaks():
-        gradient = jax.grad(lambda q: layer(q, keys, values, [4, 2]).sum())(queries)
-    assert gradient.shape == queries.shape
-
-
-def test_gradients_of_parameters_are_those_of_the_functional_form():
-    layer, arrays = layer_of("additive"), batch()
-
-    def loss(layer):
-        return (layer(*arrays, [4, 2]) ** 2).sum()
-
-    graph, state, rest = nnx.split(layer, nnx.Param, ...)
-    want = jax.grad(lambda state: loss(nnx.merge(graph, state, rest)))(state)
-    got = nnx.grad(loss)(layer)
-    for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
-        close(a, b)
-        assert np.asarray(a).any()
 
 
 # ---- vmap
@@ -149,17 +123,7 @@ def test_vmap_over_minibatches_equals_a_loop(mapped):
         close(weights[i], masked_softmax(*each))
 
 
-def test_gradients_for_each_minibatch_equal_a_loop():
-    def loss(X, lens):
-        return (masked_softmax(X, lens) ** 2).sum()
-
-    X = normal(3, B, N, M)
-    gradients = jax.vmap(jax.grad(loss))(X, LENS)
-    for i in range(3):
-        close(gradients[i], jax.grad(loss)(X[i], LENS[i]))
-
-
-@every_score
+@every_layer
 def test_vmap_over_a_layer_equals_a_loop(name):
     layer = layer_of(name)
     many = [jnp.stack([x, x + 1, x * 2]) for x in batch()]
@@ -205,13 +169,7 @@ def test_a_stack_of_layers_runs_under_nnx_scan():
     assert weights.shape == (3, B, 1, M, M)
 
 
-def test_layers_with_parameters_of_their_own_run_under_nnx_vmap():
-    x, layers = batch(n=M)[0], stacked()
-    side_by_side = nnx.vmap(lambda layer, x: layer(x, x, x, LENS[0]), in_axes=(0, None))
-    close(side_by_side(layers, x)[0], one_by_one(layers, x)[1])
-
-
-@every_score
+@every_layer
 def test_gradients_are_the_same_under_nnx_remat(name):
     layer, arrays = layer_of(name), batch()
 
@@ -225,7 +183,7 @@ def test_gradients_are_the_same_under_nnx_remat(name):
         close(got, want)
 
 
-@every_score
+@pytest.mark.parametrize("name", ["dot", "additive"])
 def test_a_layer_runs_in_a_loop_of_lax(name):
     layer, (queries, keys, _) = layer_of(name), batch()
     values = batch(v=D)[2]
@@ -254,7 +212,7 @@ def test_a_cache_is_filled_under_nnx_scan():
 # ---- export
 
 
-@every_score
+@every_layer
 def test_an_exported_layer_is_right_for_other_lengths(name):
     layer, arrays = layer_of(name), batch()
     program = export.export(jax.jit(lambda lens, *arrays: layer(*arrays, lens)))(LENS[0], *arrays)
@@ -262,29 +220,21 @@ def test_an_exported_layer_is_right_for_other_lengths(name):
         close(program.call(lens, *arrays), layer(*arrays, lens))
 
 
-def test_exported_functions_give_the_same_numbers():
+def test_the_exported_fused_function_gives_the_same_numbers():
     arrays, keep = batch(), jnp.asarray(MASKS["(b, 1, m)"])
-    for function in (fused_attention, blockwise_attention):
-        program = export.export(jax.jit(function))(*arrays, keep)
-        close(program.call(*arrays, keep), function(*arrays, keep))
+    program = export.export(jax.jit(fused_attention))(*arrays, keep)
+    close(program.call(*arrays, keep), fused_attention(*arrays, keep))
 
 
 # ---- copies
 
 
-@every_score
+@every_layer
 def test_a_layer_is_copied_with_its_parameters(name):
     layer, arrays = layer_of(name), batch()
     want = layer(*arrays, [4, 2])
     for twin in (copy.deepcopy(layer), nnx.clone(layer), nnx.merge(*nnx.split(layer))):
         close(twin(*arrays, [4, 2]), want, 0)
-
-
-def test_multi_head_attention_is_mapped_and_compiled_like_its_loop():
-    layer = MultiHeadAttention(6, 3, query_size=3, key_size=3, value_size=2, rngs=nnx.Rngs(0))
-    many = [jnp.stack([x, x + 1, x * 2]) for x in batch()]
-    loop = [layer(*(x[i] for x in many), LENS[i]) for i in range(3)]
-    close(jax.jit(jax.vmap(layer))(*many, LENS), np.stack(loop))
 
 
 # ---- sharding

@@ -28,7 +28,19 @@ class StandIn(types.ModuleType):
 missing = [name for name in UNUSED if importlib.util.find_spec(name.split(".")[0]) is None]
 sys.modules.update({name: StandIn(name) for name in missing})
 try:
-    from d2l import torch as d2l  # noqa: F401
+    from d2l import torch as d2l
 finally:  # others ask sys.modules what is installed
     for name in missing:
         del sys.modules[name]
+
+
+masked_softmax = d2l.masked_softmax
+
+
+def attention(kind: str, arrays: list, lens, parameters: dict) -> tuple:
+    """Return outputs and weights of D2L's layer, as tests/contract/test_peer_d2l.py asks."""
+    sizes = [parameters["w_v"].shape[1]] if parameters else []
+    layer = getattr(d2l, kind)(*sizes, dropout=0)
+    layer(*arrays, None)  # a lazy layer gets its parameters
+    layer.load_state_dict({f"{name}.weight": value for name, value in parameters.items()})
+    return layer(*arrays, lens).detach(), layer.attention_weights.detach()

@@ -8,9 +8,8 @@
 D2L_FRAMEWORK says whose module it is.
 
 Written for this book because the known tools do not fit a generated module that notebooks
-import: mutmut puts a switch into every function, which torch.compile and the notebooks'
-kernels would have to follow, and cosmic-ray starts a process for each fault, which spends its
-time on importing torch.
+import: mutmut puts a switch into every function, which compilers and the notebooks' kernels would
+have to follow, and cosmic-ray knows no notebooks.
 """
 
 import argparse
@@ -20,29 +19,26 @@ import random
 import re
 import sys
 import time
-import tomllib
 from collections import Counter
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 from bookbinder.config import read_book
 from bookbinder.execution import kernel_environment
-from tools.mutants import notebooks, unit_tests
-from tools.mutants.faults import Fault, faults
+from tools.mutants import notebooks
+from tools.mutants.faults import Fault, faults, known_equivalents
 
 os.environ.update(kernel_environment())
 ROOT = Path(__file__).resolve().parent.parent.parent
 BOOK = read_book(ROOT)
 EDITION = BOOK.edition(os.environ["D2L_FRAMEWORK"])
 CHECKS = EDITION.module.with_name("checks.py")
-FIRST = EDITION.framework == BOOK.editions[0].framework
-ATTENTION = ROOT / "tests" / EDITION.framework
-EQUIVALENT = "equivalent.toml" if FIRST else f"equivalent_{EDITION.framework}.toml"
-# The tests in the order of their speed.
+EQUIVALENT = f"equivalent_{EDITION.framework}.toml"
 TESTS = [
     path
-    for name in ("wrong_input", "small_helpers", "kernels", "costs", "scored_attention", "peer_d2l")
-    if (path := ATTENTION / f"test_{name}.py").exists()
+    for folder in ("contract", EDITION.framework)
+    for path in sorted((ROOT / "tests" / folder).glob("test_*.py"))
 ]
 # Pictures and the report on the machine: it is the notebooks that compare these.
 NOT_ATTENTION = ("00_start_here", "01_queries_keys_values")
@@ -51,9 +47,9 @@ NOT_ATTENTION = ("00_start_here", "01_queries_keys_values")
 def main() -> int:
     options = arguments()
     module = CHECKS if options.checks else EDITION.module
-    edition = replace(EDITION, module=module)
+    edition = SimpleNamespace(module=module, notebooks=EDITION.notebooks)
     source = module.read_text(encoding="utf-8")
-    equivalent = known_equivalents()
+    equivalent = known_equivalents(EQUIVALENT)
     every = list(faults(source, saved_by(source, NOT_ATTENTION)))
     chosen = [f for f in every if options.function in (None, f.function)]
     if not chosen:
@@ -66,16 +62,15 @@ def main() -> int:
     if not options.checks and (stale := equivalent - {str(f) for f in [*every, *of_checks]}):
         print(f"{EQUIVALENT} has faults that are none (any more):", *sorted(stale), sep="\n   ")
     sound = Fault("", "", source)
-    rest = sorted(set(ATTENTION.glob("test_*.py")) - set(TESTS))
-    run_tests = unit_tests.run if FIRST else notebooks.run_tests
-    missed = score("unit tests", sound, planted, lambda some: run_tests(
-        some, options.jobs, edition, ROOT, [*TESTS, *rest]))  # fmt: skip
+    missed = score("unit tests", sound, planted, lambda fault: notebooks.is_caught(
+        fault, edition, ROOT, notebooks.named_first(fault, TESTS)), options.jobs)  # fmt: skip
     seen = [f for f in planted if notebooks.notebooks_that_use(f.function, edition)]
     sample = random.Random(0).sample(seen, min(options.notebooks, len(seen)))
     if sample:
         sound = Fault(sample[0].function, "", source)
-        score("notebooks", sound, sample, lambda some: notebooks.run(
-            some, options.jobs, edition, ROOT))  # fmt: skip
+        score("notebooks", sound, sample, lambda fault: notebooks.is_caught(
+            fault, edition, ROOT, [[path] for path in notebooks.notebooks_that_use(
+                fault.function, edition)]), options.jobs)  # fmt: skip
     return bool(missed)
 
 
@@ -89,13 +84,6 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def known_equivalents() -> set[str]:
-    """Faults that change nothing a test could see; the file gives the reason for each."""
-    with Path(__file__).with_name(EQUIVALENT).open("rb") as file:
-        groups = tomllib.load(file).get("group", [])
-    return {fault for group in groups for fault in group["faults"]}
-
-
 def saved_by(source: str, chapters: tuple[str, ...]) -> set[str]:
     """Names of the definitions whose comment says that they come from these chapters."""
     names = set()
@@ -106,13 +94,14 @@ def saved_by(source: str, chapters: tuple[str, ...]) -> set[str]:
     return names
 
 
-def score(title: str, sound: Fault, planted: list[Fault], run) -> list[Fault]:
-    """Print the faults that `run` does not catch, and the score."""
+def score(title: str, sound: Fault, planted: list[Fault], is_caught, jobs: int) -> list[Fault]:
+    """Print the faults that are not caught, and the score."""
     begun = time.monotonic()
-    caught = run([sound, *planted])
-    if caught.pop(sound):
+    with ThreadPoolExecutor(jobs) as pool:
+        failed, *caught = pool.map(is_caught, [sound, *planted])
+    if failed:
         sys.exit(f"the {title} fail without any fault: run `make test` first")
-    missed = [fault for fault in planted if not caught[fault]]
+    missed = [fault for fault, seen in zip(planted, caught, strict=True) if not seen]
     for fault in missed:
         print(f"   missed: {fault}")
     for function, number in Counter(fault.function for fault in missed).most_common():

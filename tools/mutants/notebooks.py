@@ -1,8 +1,4 @@
-"""Runs notebooks, or tests, in processes of their own against a package that has a fault.
-
-Unit tests of PyTorch's module have a faster way, in `unit_tests.py`. JAX has threads of its own,
-which do not survive a fork.
-"""
+"""Runs notebooks, or tests, in processes of their own against a package that has a fault."""
 
 import ast
 import os
@@ -11,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bookbinder.config import Edition
@@ -74,27 +69,8 @@ def is_caught(fault: Fault, edition: Edition, root: Path, tests: list[list[Path]
     return False
 
 
-def run(faults: list[Fault], jobs: int, edition: Edition, root: Path) -> dict[Fault, bool]:
-    """Return for each fault that a notebook could see whether one catches it."""
-
-    def verdict(fault: Fault) -> bool:
-        alone = [[path] for path in notebooks_that_use(fault.function, edition)]
-        return is_caught(fault, edition, root, alone)
-
-    with ThreadPoolExecutor(jobs) as pool:
-        return dict(zip(faults, pool.map(verdict, faults), strict=True))
-
-
-def run_tests(
-    faults: list[Fault], jobs: int, edition: Edition, root: Path, tests: list[Path]
-) -> dict[Fault, bool]:
-    """Return for each fault whether a test catches it; files that name the function go first."""
-    texts = {path: path.read_text(encoding="utf-8") for path in tests}
-
-    def verdict(fault: Fault) -> bool:
-        named = [path for path in tests if fault.function in texts[path]]
-        rest = [path for path in tests if path not in named]
-        return is_caught(fault, edition, root, [group for group in (named, rest) if group])
-
-    with ThreadPoolExecutor(jobs) as pool:
-        return dict(zip(faults, pool.map(verdict, faults), strict=True))
+def named_first(fault: Fault, tests: list[Path]) -> list[list[Path]]:
+    """Return the tests in two groups: the files that name the function, and the others."""
+    named = [path for path in tests if fault.function in path.read_text(encoding="utf-8")]
+    rest = [path for path in tests if path not in named]
+    return [group for group in (named, rest) if group]

@@ -4,8 +4,8 @@
     python -m tools.mutants.solutions 4.1 4.2  these only
 
 D2L_FRAMEWORK says whose edition. A fault that gets through is a wrong answer that a student could
-hand in. Those that change nothing a reader could see stand in equivalent_solutions.toml (of JAX:
-equivalent_solutions_jax.toml), each group with its reason.
+hand in. Those that change nothing a reader could see stand in
+equivalent_solutions_<framework>.toml, each group with its reason.
 """
 
 import ast
@@ -16,7 +16,6 @@ import re
 import signal
 import sys
 import time
-import tomllib
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,20 +26,21 @@ from bookbinder.chapters import Chapter, tags_of
 from bookbinder.config import read_book
 from bookbinder.execution import kernel_environment
 from bookbinder.worksheets import names_in
+from d2l_attention.frameworks import load
 from d2l_attention.practice.checking import examine
 from d2l_attention.practice.exercises import find
-from tools.mutants.faults import Fault, faults
+from tools.mutants.faults import Fault, faults, known_equivalents
 
-os.environ.update(kernel_environment())
+os.environ.update(kernel_environment() | {"MPLBACKEND": "svg"})
 FRAMEWORK = os.environ["D2L_FRAMEWORK"]
+os.environ.update(load(FRAMEWORK).CPU_SETTINGS["one-thread"])
 ROOT = Path(__file__).resolve().parent.parent.parent
 BOOK = read_book(ROOT)
 EDITION = BOOK.edition(FRAMEWORK)
-FIRST = EDITION.framework == BOOK.editions[0].framework
-EQUIVALENT = "equivalent_solutions.toml" if FIRST else f"equivalent_solutions_{FRAMEWORK}.toml"
+EQUIVALENT = f"equivalent_solutions_{FRAMEWORK}.toml"
 CHECK = re.compile(r'^check\(\s*"(\d+\.\d+)",\s*(.+?)\)$', re.MULTILINE)
 SECONDS = 10  # of processor time for one faulty answer; one that runs longer counts as refused
-AT_FIRST = 100  # for the sound answer, for which JAX may have much to compile
+AT_FIRST = 100  # for the sound answer, for which there may be much to compile
 ENOUGH = 0.95
 
 
@@ -91,13 +91,6 @@ def as_definitions(source: str, name: str) -> str:
     return "\n".join(lines)
 
 
-def answer_of(source: str, name: str, given: dict) -> object:
-    """Return what a cell defines as the answer."""
-    space = dict(given)
-    exec(compile(source, "<solution>", "exec"), space)
-    return eval(name, space)
-
-
 def silently(function, *arguments):
     """Call a function without its output, its pictures and its warnings."""
     nowhere = io.StringIO()
@@ -115,7 +108,9 @@ def passes(solution: Solution, source: str, given: dict, seconds: int = SECONDS)
     signal.signal(signal.SIGPROF, too_long)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
-        answer = silently(answer_of, source, solution.name, given)
+        space = dict(given)
+        silently(exec, compile(source, "<solution>", "exec"), space)
+        answer = eval(solution.name, space)
         return silently(examine, find(solution.number), answer, FRAMEWORK).passed
     except Exception:
         return False
@@ -123,19 +118,11 @@ def passes(solution: Solution, source: str, given: dict, seconds: int = SECONDS)
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def space_of(needed: str) -> dict:
-    import matplotlib
-
-    matplotlib.use("svg")
-    space: dict = {"__name__": "solution"}
-    silently(exec, compile(needed, "<above>", "exec"), space)
-    return space
-
-
 def survivors(solution: Solution) -> tuple[list[Fault], int]:
     """Return the faults that the check does not refuse, and how many were planted."""
     source = as_definitions(solution.source, solution.name)
-    given = space_of(solution.needed)
+    given: dict = {"__name__": "solution"}
+    silently(exec, compile(solution.needed, "<above>", "exec"), given)
     if not passes(solution, source, given, AT_FIRST):
         sys.exit(f"the solution of {solution.number} does not pass its own check")
     planted = list(faults(source))
@@ -143,11 +130,7 @@ def survivors(solution: Solution) -> tuple[list[Fault], int]:
 
 
 def main(numbers: list[str]) -> int:
-    if FRAMEWORK == "pytorch":
-        import torch
-
-        torch.set_num_threads(1)
-    known = known_equivalents()
+    known = known_equivalents(EQUIVALENT)
     begun, through, total, seen = time.monotonic(), 0, 0, set()
     for chapter in read_edition_chapters(BOOK, EDITION):
         for solution in solutions(chapter):
@@ -166,13 +149,6 @@ def main(numbers: list[str]) -> int:
     seconds = time.monotonic() - begun
     print(f"solutions: {total - through} of {total} faults refused in {seconds:.0f} s")
     return total == 0 or (total - through) < ENOUGH * total or bool(stale)
-
-
-def known_equivalents() -> set[str]:
-    path = Path(__file__).with_name(EQUIVALENT)
-    with path.open("rb") as file:
-        groups = tomllib.load(file).get("group", [])
-    return {fault for group in groups for fault in group["faults"]}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,29 @@
+"""The roles of a chapter's parts, and the English words by which the source shows each.
+
+No other file finds a section, a label or a fold by a word. A translated chapter has the lines of
+its English text (`Chapter.english`), and a line's role is what its English says.
+"""
+
+ROLES = {  # a heading is the whole line; anything else, how the line begins
+    "# ": "title",
+    "> **The question.**": "question",
+    "**You will learn**": "learn",
+    "**You need**": "need",
+    "**Time**": "time",
+    "> **Note.**": "note",
+    "## Exercises": "exercises",
+    "## Summary": "summary",
+    "## References": "references",
+    "## Notation": "notation",
+    "<summary>Hint": "hint",
+    "<summary>Solution": "solution",
+    "<summary>Answer": "answer",
+}
+WORDS = {role: words for words, role in ROLES.items()}
+OPENING = ("question", "learn", "need")  # what stands under every title, before the time
+
+
+def role_of(line: str) -> str:
+    """Return the role of a line of English prose, or nothing."""
+    begun = (role for words, role in ROLES.items() if words[:2] != "##" and line.startswith(words))
+    return ROLES.get(line.rstrip()) or next(begun, "")

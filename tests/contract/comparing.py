@@ -1,0 +1,53 @@
+"""How results of the framework are compared with those of loops, and errors with their words."""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from d2l_attention.practice.gradients import central_differences
+from tests.contract.framework import adapter, array, dtype_of, framework, numpy
+
+HALF = ("float16", "bfloat16")
+TOLERANCE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-5, "float64": 1e-12}
+TOLERANCE = {dtype: TOLERANCE[dtype] for dtype in adapter.DTYPES}
+
+
+def close(got, want, tolerance: float = 1e-5) -> None:
+    """Compare numbers of any kind, shapes too."""
+    got, want = (x if isinstance(x, np.ndarray | list) else numpy(x) for x in (got, want))
+    got, want = np.asarray(got, np.float64), np.asarray(want, np.float64)
+    assert got.shape == want.shape
+    np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
+
+
+def gradients(answer: Callable, inputs, direction) -> list[np.ndarray]:
+    """Return the gradient of sum(direction * answer) for each of the NumPy arrays."""
+    found = framework.gradients(answer, tuple(inputs), np.ravel(direction).astype(np.float32))
+    return [found[place] for place in range(len(inputs))]
+
+
+def differences(function: Callable, inputs, direction) -> list[np.ndarray]:
+    """Return the same of a NumPy function, by central differences."""
+    inputs, direction = tuple(inputs), np.ravel(direction)
+    return [central_differences(function, inputs, i, direction) for i in range(len(inputs))]
+
+
+def attend(layer, *inputs, dtype: str | None = None, mask=None, lean=True, **options):
+    """Return outputs and weights for NumPy arrays; the same output must come without weights."""
+    queries, keys, values, *lens = inputs
+    arrays = [array(x, dtype) for x in (queries, keys, values)]
+    options |= {"mask": array(mask)}
+    output, weights = adapter.call(layer, *arrays, *lens, need_weights=True, **options)
+    if lean:
+        alone, none = adapter.call(layer, *arrays, *lens, need_weights=False, **options)
+        assert none is None
+        assert alone.dtype == output.dtype
+        close(alone, output, 4 * TOLERANCE[dtype_of(output)])
+    return output, weights
+
+
+def refuses(call: Callable, error: type[Exception], message: str, *arguments, **options) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        call(*arguments, **options)

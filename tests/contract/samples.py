@@ -1,0 +1,81 @@
+"""The layers under test and inputs for them, drawn by NumPy.
+
+Shapes are few, as some frameworks compile each operation for each shape. A new score joins the
+tests of layers and of wrong input by one more entry in ATTENTIONS.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from tests.contract import oracle
+from tests.contract.framework import adapter
+
+B, N, M, D, V = 2, 3, 4, 3, 2  # examples, queries, keys; dimensions of keys and of values
+NAN, INF = float("nan"), float("inf")
+LENS = {
+    "no": None,
+    "(b,)": [4, 2],
+    "(b,), one empty": [0, 3],
+    "(b, n)": [[1, 2, 3], [4, 0, 2]],
+}
+MASKS = {
+    "no": None,
+    "(n, m)": np.array([[1, 0, 1, 1], [0, 1, 0, 0], [1, 1, 1, 0]], bool),
+    "(b, 1, m)": np.array([[[1, 0, 1, 1]], [[0, 1, 1, 0]]], bool),
+}
+
+
+@dataclass(frozen=True)
+class Score:
+    """make(dropout=) gives a layer for sizes D; score(parameters) the oracle's score."""
+
+    kind: str
+    sizes: dict
+    score: Callable[[dict], Callable]
+
+    def make(self, **options):
+        return adapter.make(self.kind, **self.sizes, **options)
+
+
+def score_with(score: Callable, *names: str, **fixed) -> Callable:
+    """Return what gives a score the parameters of these names, as lists."""
+    return lambda p: partial(
+        score, **{name: p[name].tolist() for name in names if name in p}, **fixed
+    )
+
+
+def cosine_score(temperature: float) -> Callable:
+    return lambda p: partial(
+        oracle.cosine_score, temperature=temperature * float(np.exp(p["log_ratio"]))
+    )
+
+
+SIZES = {"query_size": D, "key_size": D}
+BILINEAR = score_with(oracle.bilinear_score, "W_q", "W_k")
+ATTENTIONS = {
+    "dot": Score("DotProductAttention", {}, score_with(oracle.scaled_dot_score)),
+    "additive": Score(
+        "AdditiveAttention",
+        {"num_hiddens": 5, **SIZES},
+        score_with(oracle.additive_score, "W_q", "W_k", "w_v"),
+    ),
+    "distance": Score("DistanceAttention", {}, score_with(oracle.distance_score)),
+    "bilinear": Score("BilinearAttention", SIZES, BILINEAR),
+    "bilinear, rank 2": Score("BilinearAttention", {"rank": 2, **SIZES}, BILINEAR),
+    "cosine": Score("CosineAttention", {"temperature": 0.7}, cosine_score(0.7)),
+}
+
+
+def normal(*shape: int, seed: int = 0) -> np.ndarray:
+    """Return normal numbers that float32 has, as float64."""
+    drawn = np.random.default_rng([seed, len(shape)]).normal(size=shape)
+    return drawn.astype(np.float32).astype(np.float64)
+
+
+def batch(b=B, n=N, m=M, v=V, heads=()) -> list[np.ndarray]:
+    """Return queries (b, n, D), keys (b, m, D) and values (b, m, v), or with heads."""
+    shapes = (b, *heads, n, D), (b, *heads, m, D), (b, *heads, m, v)
+    return [normal(*shape, seed=i) for i, shape in enumerate(shapes)]

@@ -1,0 +1,319 @@
+"""Every attention class against the oracle, and against what its docstring promises."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.contract.comparing import HALF, TOLERANCE, attend, close, differences, gradients, refuses
+from tests.contract.framework import adapter, array, dtype_of, numpy, ours, parameters, rounded
+from tests.contract.oracle import by_loops
+from tests.contract.random_examples import lengths, masks
+from tests.contract.samples import ATTENTIONS, INF, LENS, MASKS, NAN, B, D, M, N, V, batch, normal
+
+every_score = pytest.mark.parametrize("name", ATTENTIONS)
+SHAPES = [(B, N, M, V), (1, 1, 1, 1), (0, N, M, V), (B, 0, M, V), (B, N, 0, V), (B, N, M, 0)]
+
+
+def in_loops(name, arrays, lens=None, mask=None):
+    """Outputs and weights of the layer `name` by loops."""
+    score = ATTENTIONS[name].score(parameters(ATTENTIONS[name].make()))
+    return by_loops(score, arrays, lens, mask)
+
+
+@every_score
+@settings(max_examples=40)
+@given(st.data(), st.sampled_from(SHAPES))
+def test_it_equals_the_loop_over_queries_and_keys(name, data, sizes):
+    b, n, m, _ = sizes
+    arrays, layer = batch(*sizes), ATTENTIONS[name].make()
+    lens, mask = data.draw(lengths(b, n, m)), data.draw(masks((b, n, m)))
+    output, weights = attend(layer, *arrays, lens, mask=mask)
+    want, shown = in_loops(name, arrays, lens, mask)
+    close(output, want)
+    close(weights, shown)
+    assert ((numpy(weights) == 0) == (shown == 0)).all()
+
+
+@every_score
+@pytest.mark.parametrize("lens", LENS.values(), ids=LENS)
+def test_heads_are_computed_one_by_one(name, lens):
+    arrays, layer = batch(heads=(2,)), ATTENTIONS[name].make()
+    output, weights = (numpy(x) for x in attend(layer, *arrays, lens))
+    assert output.shape == (B, 2, N, V)
+    for head in range(2):
+        want, shown = in_loops(name, [x[:, head] for x in arrays], lens)
+        close(output[:, head], want)
+        close(weights[:, head], shown)
+
+
+def slopes(layer, arrays, lens, **options) -> list[np.ndarray]:
+    """Gradients of a sum of squares, for the arrays and the layer's parameters."""
+    values = parameters(layer)
+
+    def squares(queries, keys, changed_values, *of_layer):
+        called = adapter.with_parameters(layer, dict(zip(values, of_layer, strict=True)))
+        return called(queries, keys, changed_values, lens, **options) ** 2
+
+    size = (*arrays[0].shape[:-1], arrays[2].shape[-1])
+    return gradients(squares, [*arrays, *values.values()], np.ones(size))
+
+
+@every_score
+@pytest.mark.parametrize("lens", [[4, 2], [0, 3]])
+def test_gradients_are_those_of_the_loop_also_for_parameters(name, lens):
+    arrays, layer = batch(), ATTENTIONS[name].make()
+    values = parameters(layer)
+
+    def squares(queries, keys, given_values, *of_layer):
+        score = ATTENTIONS[name].score(dict(zip(values, of_layer, strict=True)))
+        return by_loops(score, (queries, keys, given_values), lens)[0] ** 2
+
+    want = differences(squares, [*arrays, *values.values()], np.ones((B, N, V)))
+    for got in (slopes(layer, arrays, lens, need_weights=False), slopes(layer, arrays, lens)):
+        for one, other in zip(got, want, strict=True):
+            close(one, other, 1e-4)
+
+
+@every_score
+@pytest.mark.parametrize("fillings", [(1e30, -1e30), (NAN, 0), (0, INF), (NAN, NAN), (1e37, 1e37)])
+@pytest.mark.parametrize("lens", [[4, 2], [0, 3], [[1, 2, 3], [2, 0, 1]]])
+def test_padding_reaches_neither_output_nor_gradients(name, fillings, lens):
+    layer, (queries, keys, values) = ATTENTIONS[name].make(), batch()
+    keys, values = (np.where(behind(lens), 0, x) for x in (keys, values))
+    spoilt = [np.where(behind(lens), f, x) for f, x in zip(fillings, (keys, values), strict=True)]
+    clean = [queries, keys, values]
+    results = attend(layer, queries, *spoilt, lens), attend(layer, *clean, lens)
+    for got, want in zip(*results, strict=True):
+        close(got, want)
+    results = slopes(layer, [queries, *spoilt], lens), slopes(layer, clean, lens)
+    for got, want in zip(*results, strict=True):
+        close(got, want, 1e-4)
+
+
+def behind(lens) -> np.ndarray:
+    """True (b, m, 1) at the keys that no query sees."""
+    most = np.array(lens).reshape(B, -1).max(-1)
+    return (np.arange(M) >= most[:, None])[..., None]
+
+
+@every_score
+@pytest.mark.parametrize("which", ["keys", "values"])
+def test_nan_in_a_pair_that_is_looked_at_stays_visible(name, which):
+    arrays = dict(zip(("queries", "keys", "values"), batch(), strict=True))
+    arrays[which][0, 1, 0] = NAN
+    for need_weights in (True, False):
+        given = [array(x) for x in arrays.values()]
+        output, _ = adapter.call(ATTENTIONS[name].make(), *given, [2, 2], need_weights=need_weights)
+        assert np.isnan(numpy(output)[0]).any()
+        assert np.isfinite(numpy(output)[1]).all()
+
+
+@every_score
+def test_a_mask_that_hides_a_key_from_every_query_also_hides_its_nan(name):
+    layer, (queries, keys, values) = ATTENTIONS[name].make(), batch()
+    mask = np.array([True, True, False, True])
+    want, _ = attend(layer, queries, keys, values, mask=mask)
+    keys[:, 2] = values[:, 2] = NAN
+    close(attend(layer, queries, keys, values, mask=mask)[0], want)
+
+
+@every_score
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_the_output_has_the_type_of_the_inputs_in_every_precision(name, dtype):
+    layer = ATTENTIONS[name].make(dtype=dtype)
+    assert {dtype_of(p) for p in adapter.parameters(layer).values()} <= {dtype}
+    output, weights = attend(layer, *batch(), [0, 3], dtype=dtype)
+    assert dtype_of(output) == dtype
+    wide = name == "distance" and dtype in HALF  # norms overflow
+    assert dtype_of(weights) == ("float32" if wide else dtype)
+    score = ATTENTIONS[name].score(parameters(layer))
+    want, shown = by_loops(score, [rounded(x, dtype) for x in batch()], [0, 3])
+    close(output, want, 4 * TOLERANCE[dtype])
+    close(weights, shown, 4 * TOLERANCE[dtype])
+
+
+def test_dropout_drops_whole_weights_in_training_only_and_doubles_the_others():
+    layer = adapter.make("DotProductAttention", dropout=0.5)
+    ones = np.ones((64, 1, D)), np.ones((64, 2, D)), np.ones((64, 2, V))
+    close(attend(layer, *ones)[0], np.ones((64, 1, V)))
+    layer = adapter.in_training(layer)
+    seen = []
+    for need_weights in (True, False, False):
+        output, weights = adapter.call(layer, *map(array, ones), need_weights=need_weights)
+        seen.append(numpy(output)[:, 0])
+        assert (seen[-1][:, 0] == seen[-1][:, 1]).all()
+        close(np.unique(seen[-1]), [0, 1, 2])  # none, one or both of two weights, doubled
+        if need_weights:  # those before dropout
+            close(weights, np.full((64, 1, 2), 0.5))
+    assert (seen[1] != seen[2]).any()
+
+
+@pytest.mark.parametrize("name", [name for name in ATTENTIONS if name != "dot"])
+def test_every_layer_takes_a_probability_of_dropout(name):
+    arrays, layer = batch(), ATTENTIONS[name].make(dropout=1.0)
+    close(attend(layer, *arrays)[0], in_loops(name, arrays)[0])
+    output, _ = adapter.call(adapter.in_training(layer), *map(array, arrays), need_weights=False)
+    assert not numpy(output).any()
+
+
+def test_a_class_needs_features_or_a_score_and_says_so():
+    class Nameless(ours.Attention):
+        pass
+
+    class Nearest(ours.Attention):
+        def score(self, queries, keys):
+            return -abs(queries[..., None, :] - keys[..., None, :, :]).sum(-1)
+
+    refuses(Nameless(), NotImplementedError, "Nameless defines no features", *map(array, batch()))
+    want, _ = by_loops(lambda q, k: -sum(abs(a - b) for a, b in zip(q, k, strict=True)), batch())
+    close(attend(Nearest(), *batch())[0], want)
+
+
+# ---- parameters
+
+
+def test_parameters_have_the_sizes_that_are_given():
+    def shapes(*arguments, **sizes):
+        layer = adapter.make(*arguments, **sizes)
+        return {name: value.shape for name, value in parameters(layer).items()}
+
+    sizes = {"query_size": 7, "key_size": 2}
+    additive = {"W_q": (5, 7), "W_k": (5, 2), "w_v": (1, 5)}
+    assert shapes("AdditiveAttention", 5, **sizes) == additive
+    assert shapes("BilinearAttention", **sizes) == {"W_q": (2, 7)}
+    assert shapes("BilinearAttention", 3, **sizes) == {"W_q": (3, 7), "W_k": (3, 2)}
+    assert shapes("CosineAttention") == {"log_ratio": ()}
+    assert shapes("DotProductAttention") == shapes("DistanceAttention") == {}
+
+
+def test_queries_and_keys_may_have_different_sizes():
+    queries, keys, values = normal(B, N, 7), normal(B, M, 2), normal(B, M, V)
+    for kind, rank in (("AdditiveAttention", 5), ("BilinearAttention", None)):
+        layer = adapter.make(kind, rank, query_size=7, key_size=2)
+        name = {"AdditiveAttention": "additive", "BilinearAttention": "bilinear"}[kind]
+        want, _ = by_loops(ATTENTIONS[name].score(parameters(layer)), (queries, keys, values))
+        close(attend(layer, queries, keys, values)[0], want)
+
+
+def test_a_temperature_is_learned_where_it_may_be_and_begins_as_given():
+    layer = adapter.make("CosineAttention")
+    assert float(numpy(layer.temperature)) == pytest.approx(0.1)
+    assert slopes(layer, batch(), None)[3] != 0
+    raised = adapter.make("CosineAttention", temperature=2)
+    got = adapter.with_parameters(raised, {"log_ratio": array(math.log(3))})(*map(array, batch()))
+    want, _ = attend(adapter.make("CosineAttention", temperature=6), *batch())
+    close(got, want)
+    fixed = adapter.make("CosineAttention", temperature=2, learnable=False)
+    assert float(numpy(fixed.temperature)) == pytest.approx(2)
+
+
+@pytest.mark.parametrize("temperature", [0, -1, NAN])
+def test_a_temperature_is_positive(temperature):
+    message = f"temperature must be positive, got {temperature}"
+    refuses(ours.CosineAttention, ValueError, message, temperature=temperature)
+
+
+# ---- the functions inside
+
+
+@pytest.mark.parametrize("block", [1, 30, 2**18])
+@pytest.mark.parametrize("heads", [(), (2,)])
+def test_additive_scores_are_the_same_in_blocks_of_any_size(block, heads):
+    arrays = normal(B, *heads, N, 5), normal(B, *heads, M, 5, seed=1), normal(5, seed=2)
+    direction = normal(B, *heads, N, M)
+
+    def formula(q, k, w):
+        return np.tanh(q[..., :, None, :] + k[..., None, :, :]) @ w
+
+    def in_blocks(q, k, w):
+        return adapter.additive_scores(q, k, w, block=block)
+
+    close(in_blocks(*map(array, arrays)), formula(*arrays))
+    want = differences(formula, arrays, direction)
+    for got, wanted in zip(gradients(in_blocks, arrays, direction), want, strict=True):
+        close(got, wanted)
+
+
+@pytest.mark.parametrize(("n", "m"), [(0, M), (N, 0), (0, 0)])
+def test_additive_scores_of_nothing_are_empty(n, m):
+    arrays = (array(x) for x in (np.ones((B, n, 5)), np.ones((B, m, 5)), np.ones(5)))
+    assert adapter.additive_scores(*arrays).shape == (B, n, m)
+
+
+def test_saturated_additive_scores_stay_exact():
+    q, k, w = np.full((1, 2, 64), 300.0), np.full((1, 3, 64), -600.0), np.ones(64)
+    close(adapter.additive_scores(*map(array, (q, k, w))), np.full((1, 2, 3), -64))
+
+
+@pytest.mark.parametrize("dtype", HALF)
+@pytest.mark.parametrize("scale", [1, 0.01])
+def test_additive_scores_in_half_precision_lose_no_digits_of_small_sums(dtype, scale):
+    q, k, w = scale * normal(B, N, 33), scale * normal(B, M, 33, seed=1), normal(33)
+    got = adapter.additive_scores(*(array(x, dtype) for x in (q, k, w)))
+    assert dtype_of(got) == dtype
+    q, k, w = (rounded(x, dtype) for x in (q, k, w))
+    want = np.tanh(q[:, :, None] + k[:, None]) @ w
+    tolerance = TOLERANCE[dtype] * (abs(want).max() if scale < 1 else 12)
+    np.testing.assert_allclose(numpy(got), want, atol=tolerance, rtol=0)
+
+
+def test_unit_vectors_have_length_1_or_0_and_finite_gradients():
+    x = np.array([[3.0, 4], [0, 0], [-0.5, 0]])
+    close(ours.unit_vectors(array(x)), [[0.6, 0.8], [0, 0], [-1, 0]])
+    (gradient,) = gradients(ours.unit_vectors, [x], np.ones((3, 2)))
+    close(gradient, [[0.032, -0.024], [1, 1], [0, 2]])
+
+
+def test_a_zero_vector_has_cosine_0_with_every_vector():
+    queries, keys, values = batch()
+    queries[0, 0] = keys[0, 1] = 0
+    _, weights = attend(ATTENTIONS["cosine"].make(), queries, keys, values)
+    close(weights, in_loops("cosine", (queries, keys, values))[1])
+    close(numpy(weights)[0, 0], np.full(M, 1 / M))
+
+
+def test_padding_is_cleared_only_where_no_query_looks():
+    x, same = normal(1, 3, 2), array(normal(1, 3, 2))
+    keep = array([[[True, False, False], [False, False, True]]])
+    (cleared,) = ours.zero_padding(keep, array(x))
+    close(cleared, x * np.array([1, 0, 1])[:, None], 0)
+    assert ours.zero_padding(None, same)[0] is same
+
+
+@pytest.mark.parametrize("v", [V, D, 5])
+@pytest.mark.parametrize("heads", [(), (2,)])
+@pytest.mark.parametrize("scale", [None, 1.0])
+def test_the_fused_function_equals_the_loop_for_values_of_any_size(v, heads, scale):
+    arrays = batch(v=v, heads=heads)
+    mask = MASKS["(n, m)"] & (np.arange(N) > 0)[:, None]  # the first row is empty
+    for keep in (None, np.broadcast_to(mask, (B, *heads, N, M))):
+        got = numpy(ours.fused_attention(*map(array, arrays), array(keep), scale=scale))
+        q, k, w = (x.reshape(-1, *x.shape[-2:]) for x in arrays)  # heads are examples
+        q = q if scale is None else q * D**0.5
+        score = ATTENTIONS["dot"].score({})
+        want, _ = by_loops(score, (q, k, w), None, None if keep is None else mask)
+        close(got, want.reshape(got.shape))
+
+
+# ---- distances in half precision
+
+
+@pytest.mark.parametrize("dtype", HALF)
+@pytest.mark.parametrize("lens", [None, [2], [1]])
+def test_distances_of_long_vectors_do_not_overflow_in_half_precision(dtype, lens):
+    keys = np.array([[[300.0, 0], [301, 0]]])  # in bfloat16, 301 rounds to 300
+    layer = adapter.make("DistanceAttention")
+    output, _ = attend(layer, np.zeros((1, 1, 2)), keys, np.eye(2)[None], lens, dtype=dtype)
+    want = [0.5, 0.5] if dtype == "bfloat16" and lens != [1] else [1, 0]
+    assert numpy(output)[0, 0].tolist() == want
+
+
+@pytest.mark.parametrize("dtype", HALF)
+def test_distances_in_half_precision_are_not_lost_between_large_products(dtype):
+    query, keys, values = np.array([[[64.0]]]), np.array([[[64], [64.5]]]), np.eye(2)[None]
+    output, _ = attend(adapter.make("DistanceAttention"), query, keys, values, dtype=dtype)
+    e = math.exp(-0.125)
+    close(numpy(output)[0, 0], [1 / (1 + e), e / (1 + e)], TOLERANCE[dtype] / 4)

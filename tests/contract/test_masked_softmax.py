@@ -1,0 +1,125 @@
+"""masked_softmax and attention_mask against their contract, line by line."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.contract import oracle
+from tests.contract.comparing import TOLERANCE, close, differences, gradients, refuses
+from tests.contract.framework import array, numpy, ours
+from tests.contract.oracle import as_lists
+from tests.contract.random_examples import lengths, masks
+from tests.contract.samples import INF, LENS, MASKS, NAN, B, M, N, normal
+
+SHAPES = [(B, N, M), (B, 2, N, M), (1, 1, 1), (0, N, M), (B, 0, M), (B, N, 0)]
+
+
+def softmax(X, lens=None, mask=None, dtype=None) -> np.ndarray:
+    return numpy(ours.masked_softmax(array(X, dtype), lens, array(mask)))
+
+
+def by_rows(X, lens=None, mask=None) -> np.ndarray:
+    X = np.asarray(X)
+    shape, lists = () if mask is None else mask.shape, None if mask is None else mask.tolist()
+    weights = oracle.masked_softmax(X.tolist(), X.shape, as_lists(lens), lists, shape)
+    return np.array([weights[index] for index in np.ndindex(X.shape)]).reshape(X.shape)
+
+
+@given(st.data(), st.sampled_from(SHAPES), st.sampled_from([*TOLERANCE]), st.sampled_from([1, 100]))
+def test_it_equals_the_loop_over_rows_in_every_precision(data, shape, dtype, scale):
+    X = array(scale * normal(*shape), dtype)
+    before = numpy(X)
+    lens = data.draw(lengths(shape[0], *shape[-2:]))
+    mask = data.draw(masks(shape))
+    weights = ours.masked_softmax(X, lens, array(mask))
+    want = by_rows(before, lens, mask)
+    assert weights.dtype == X.dtype
+    assert (numpy(X) == before).all()
+    close(weights, want, TOLERANCE[dtype])
+    if scale == 1:
+        assert ((numpy(weights) == 0) == (want == 0)).all()
+
+
+def test_lengths_hide_the_keys_behind_them_and_true_in_a_mask_means_may_attend():
+    X = np.zeros((2, 2, 4))
+    assert softmax(X, [2, 4]).tolist() == [[[0.5, 0.5, 0, 0]] * 2, [[0.25] * 4] * 2]
+    per_query = softmax(X, [[1, 2], [0, 4]])
+    assert per_query.tolist() == [[[1, 0, 0, 0], [0.5, 0.5, 0, 0]], [[0] * 4, [0.25] * 4]]
+    mask = np.array([False, True, True, True])
+    assert softmax(X[:1], [2], mask).tolist() == [[[0, 1, 0, 0]] * 2]
+    assert softmax(np.zeros((0, N, M)), [], np.ones((N, M), bool)).shape == (0, N, M)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, array], ids=lambda kind: kind.__name__)
+def test_lengths_may_be_lists_and_arrays_of_numpy_or_the_framework(kind):
+    assert (softmax(normal(B, N, M), kind([0, 3])) == softmax(normal(B, N, M), [0, 3])).all()
+
+
+@pytest.mark.parametrize("lens", LENS.values(), ids=LENS)
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+def test_gradients_are_those_of_the_loop_and_0_in_a_row_without_keys(lens, mask):
+    X, direction = normal(B, N, M), normal(B, N, M, seed=1)
+    (want,) = differences(lambda X: by_rows(X, lens, mask), [X], direction)
+    (found,) = gradients(lambda X: ours.masked_softmax(X, lens, array(mask)), [X], direction)
+    close(found, want)
+    assert (found[by_rows(X, lens, mask).sum(-1) == 0] == 0).all()
+
+
+@pytest.mark.parametrize("hidden", [NAN, INF, -INF, 3e38])
+@pytest.mark.parametrize("lens", [[2, 0], [[1, 2, 3], [3, 0, 2]]])
+def test_what_stands_in_hidden_scores_reaches_neither_weights_nor_gradients(hidden, lens):
+    def slopes(X):
+        return gradients(lambda X: ours.masked_softmax(X, lens) ** 2, [X], np.ones(X.shape))[0]
+
+    clean = normal(B, N, M)
+    seen = np.arange(M) < np.array(lens).reshape(B, -1, 1)
+    spoilt = np.where(seen, clean, hidden)
+    assert (softmax(spoilt, lens) == softmax(clean, lens)).all()
+    close(slopes(spoilt), slopes(clean), 1e-7)
+
+
+@pytest.mark.parametrize("spoilt", [NAN, INF])
+def test_what_is_wrong_in_a_valid_score_shows_in_its_row_alone(spoilt):
+    X = normal(B, N, M)
+    X[0, 1, 1] = spoilt
+    seen = np.isnan(softmax(X, [2, 3])).any(-1)
+    assert np.argwhere(seen).tolist() == [[0, 1]]
+
+
+def test_scores_that_are_all_minus_infinity_are_no_mask_and_stay_visible():
+    X = np.full((1, 2, 3), -INF)
+    X[0, 1, [0, 2]] = 0
+    weights = softmax(X, [2])
+    assert np.isnan(weights[0, 0, :2]).all()
+    assert weights[0, 1].tolist() == [1, 0, 0]
+    assert not softmax(X, [0]).any()  # masked: no NaN
+
+
+@pytest.mark.parametrize(
+    ("dtype", "size"), [("float32", -2e6), ("float32", 3e38), ("float16", 6e4), ("float16", -6e4)]
+)
+def test_masked_keys_lose_to_valid_ones_of_any_finite_size(dtype, size):
+    X = np.array([[[size, size, 5, 0]]])
+    assert softmax(X, [2], dtype=dtype).tolist() == [[[0.5, 0.5, 0, 0]]]
+    assert softmax(np.full((1, 1, M), size), dtype=dtype).tolist() == [[[0.25] * M]]
+
+
+def test_the_joined_mask_has_the_axes_of_the_scores():
+    def joined(shape, lens=None, mask=None):
+        return numpy(ours.attention_mask(shape, lens, array(mask)))
+
+    assert ours.attention_mask((B, N, M)) is None
+    assert joined((B, 2, N, M), [4, 2]).shape == (B, 1, 1, M)
+    assert joined((B, 2, N, M), LENS["(b, n)"]).shape == (B, 1, N, M)
+    assert joined((B, N, M), mask=MASKS["(n, m)"]).shape == (1, N, M)
+    want = (np.arange(M) < np.array([4, 2])[:, None, None]) & MASKS["(n, m)"]
+    assert (joined((B, N, M), [4, 2], MASKS["(n, m)"]) == want).all()
+
+
+def test_scores_of_too_few_axes_or_of_integers_are_refused():
+    for shape in ((), (4,), (3, 4)):
+        message = f"X must have 3 axes or more, got {shape}"
+        refuses(ours.masked_softmax, ValueError, message, array(np.ones(shape)))
+    X = array(np.ones((B, N, M), np.int32))
+    refuses(ours.masked_softmax, TypeError, f"X must be floating point, got {X.dtype}", X)

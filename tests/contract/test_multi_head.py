@@ -1,0 +1,321 @@
+"""Multi-head attention: a loop over heads, shared keys, causal order and the cache."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from tests.contract import oracle
+from tests.contract.comparing import TOLERANCE, attend, close, differences, gradients, refuses
+from tests.contract.framework import adapter, array, dtype_of, numpy, ours, parameters, rounded
+from tests.contract.oracle import by_loops
+from tests.contract.samples import LENS, MASKS, NAN, B, D, M, N, V, batch, normal
+
+SIZES = {"query_size": D, "key_size": D, "value_size": V}
+GROUPS = [{}, {"num_kv_heads": 2}, {"num_kv_heads": 1, "bias": True}]
+
+
+def layer_of(num_hiddens=8, num_heads=4, **options):
+    """Return a layer for self-attention of 8 features; with SIZES for `batch`."""
+    return adapter.make("MultiHeadAttention", num_hiddens, num_heads, **options)
+
+
+def by_heads(p, arrays, lens=None, mask=None, num_heads=4):
+    """One head at a time, by loops, with parameters p: outputs and weights (b, H, n, m)."""
+
+    def projected(x, name):
+        return x @ p[name].T + p.get(f"{name}.bias", 0)
+
+    q, k, v = (projected(x, n) for x, n in zip(arrays, ("W_q", "W_k", "W_v"), strict=True))
+    d = q.shape[-1] // num_heads
+    shared = q.shape[-1] // k.shape[-1]
+    outputs, weights = [], []
+    for head in range(num_heads):
+        own, group = (slice(i * d, (i + 1) * d) for i in (head, head // shared))
+        parts = q[..., own], k[..., group], v[..., group]
+        output, weight = by_loops(oracle.scaled_dot_score, parts, lens, mask)
+        outputs.append(output)
+        weights.append(weight)
+    return projected(np.concatenate(outputs, -1), "W_o"), np.stack(weights, 1)
+
+
+@pytest.mark.parametrize("options", GROUPS)
+@pytest.mark.parametrize("lens", [None, [4, 2], LENS["(b, n)"]])
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+def test_it_agrees_with_a_loop_over_heads(options, lens, mask):
+    layer = layer_of(**SIZES, **options)
+    output, weights = attend(layer, *batch(), lens, mask=mask)
+    want, shown = by_heads(parameters(layer), batch(), lens, mask)
+    close(output, want)
+    close(weights, shown)
+
+
+def slopes(layer, arrays, *lens, **options) -> list[np.ndarray]:
+    """Gradients of a sum of squares, for the arrays and the layer's parameters."""
+    values = parameters(layer)
+
+    def squares(queries, keys, changed_values, *of_layer):
+        called = adapter.with_parameters(layer, dict(zip(values, of_layer, strict=True)))
+        return called(queries, keys, changed_values, *lens, **options) ** 2
+
+    return gradients(squares, [*arrays, *values.values()], np.ones((B, N, 4)))
+
+
+def test_gradients_are_those_of_the_loop_also_for_parameters_and_none_is_nan_by_padding():
+    layer, arrays, lens = layer_of(4, 2, num_kv_heads=1, bias=True, **SIZES), batch(), [3, 0]
+    values = parameters(layer)
+
+    def squares(*inputs):
+        p = dict(zip(values, inputs[3:], strict=True))
+        return by_heads(p, inputs[:3], lens, num_heads=2)[0] ** 2
+
+    want = differences(squares, [*arrays, *values.values()], np.ones((B, N, 4)))
+    behind = np.array([[0, 0, 0, 1], [1, 1, 1, 1]], bool)[..., None]
+    spoilt = [arrays[0], *(np.where(behind, NAN, x) for x in arrays[1:])]
+    for got in (slopes(layer, x, lens) for x in (arrays, spoilt)):
+        for one, other in zip(got, want, strict=True):
+            close(one, other, 1e-4)
+    close(attend(layer, *spoilt, lens)[0], attend(layer, *arrays, lens)[0])
+
+
+def test_any_score_of_the_book_fits_inside():
+    layer = layer_of(attention=ours.DistanceAttention, **SIZES)
+    p = parameters(layer)
+    q, k, v = (x @ p[name].T for x, name in zip(batch(), ("W_q", "W_k", "W_v"), strict=True))
+    heads = [slice(2 * i, 2 * i + 2) for i in range(4)]
+    parts = [by_loops(oracle.distance_score, (q[..., h], k[..., h], v[..., h]), [4, 2])
+             for h in heads]  # fmt: skip
+    want = np.concatenate([output for output, _ in parts], -1) @ p["W_o"].T
+    close(attend(layer, *batch(), [4, 2])[0], want)
+
+
+def test_parameters_have_the_sizes_that_are_given_and_no_bias_unless_asked_for():
+    def shapes(**options):
+        return {n: value.shape for n, value in parameters(layer_of(**options)).items()}
+
+    assert shapes() == {f"W_{x}": (8, 8) for x in "qkvo"}
+    biases = {"W_q.bias": (8,), "W_k.bias": (4,), "W_v.bias": (4,), "W_o.bias": (8,)}
+    matrices = {"W_q": (8, D), "W_k": (4, D), "W_v": (4, V), "W_o": (8, 8)}
+    assert shapes(num_kv_heads=2, bias=True, **SIZES) == matrices | biases
+
+
+# ---- causal order
+
+
+def test_a_causal_layer_does_not_see_the_future():
+    layer, x = layer_of(), normal(1, 4, 8)
+    want, _ = attend(layer, x, x, x, causal=True)
+    for i in range(4):
+        changed = x.copy()
+        changed[:, i:] += 1
+        output, _ = attend(layer, changed, changed, changed, causal=True)
+        close(output[:, :i], want[:, :i])
+        assert not np.isclose(numpy(output)[:, i:], numpy(want)[:, i:]).all(-1).any()
+
+
+@pytest.mark.parametrize("n", [0, 1, N, M, 6])
+def test_the_queries_are_the_last_of_the_places(n):
+    _, weights = attend(layer_of(**SIZES), *batch(n=n), causal=True)
+    seen = np.arange(M) <= M - n + np.arange(n)[:, None]
+    assert ((numpy(weights) > 0) == seen).all()
+
+
+def test_causal_order_lengths_and_mask_are_joined_with_and():
+    layer, order, mask = layer_of(**SIZES), np.tri(N, M, M - N, dtype=bool), MASKS["(n, m)"]
+    for lens in ([4, 2], LENS["(b, n)"]):
+        for given in (None, mask):
+            keep = order if given is None else given & order
+            want = by_heads(parameters(layer), batch(), lens, keep)[0]
+            close(attend(layer, *batch(), lens, mask=given, causal=True)[0], want)
+
+
+# ---- the cache
+
+
+def in_parts(layer, x, parts, need_weights=True, room=0, **each):
+    """Return the outputs of x, read in parts with one cache, and that cache.
+
+    `each` may have lens=function(first, end) of a part, a mask for all, and causal.
+    """
+    cache, outputs, read = adapter.new_cache(layer, len(x), x.shape[1] + room, 2), [], 0
+    for size in parts:
+        part, end = array(x[:, read : read + size]), read + size
+        lens = each["lens"](read, end) if "lens" in each else None
+        options = {"causal": each.get("causal", False)}
+        if "mask" in each:
+            options["mask"] = array(adapter.mask_with_cache(each["mask"][read:end], end))
+        inputs = (part, part, part, lens)
+        options |= {"cache": cache, "need_weights": need_weights}
+        outputs.append(numpy(adapter.call(layer, *inputs, **options)[0]))
+        read = end
+        keys, values = adapter.cached(cache)
+        assert keys.shape == values.shape == (len(x), layer.num_kv_heads, read, 2)
+    return np.concatenate(outputs, 1), cache
+
+
+@pytest.mark.parametrize("parts", [[6], [1] * 6, [4, 2], [2, 1, 3]])
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.parametrize("attention", ["DotProductAttention", "DistanceAttention"])
+def test_with_a_cache_the_outputs_are_the_same(parts, need_weights, attention):
+    layer, x = layer_of(num_kv_heads=2, attention=getattr(ours, attention)), normal(B, 6, 8)
+    want, _ = attend(layer, x, x, x, [6, 4], causal=True)
+    got, _ = in_parts(layer, x, parts, need_weights, causal=True,
+                      lens=lambda first, end: [min(length, end) for length in (6, 4)])  # fmt: skip
+    close(got, want)
+
+
+def test_without_causal_order_all_that_has_been_read_is_seen():
+    layer, x = layer_of(), normal(B, 4, 8)
+    got, _ = in_parts(layer, x, [2, 2], room=3)
+    close(got[:, 2:], attend(layer, x[:, 2:], x, x)[0])
+
+
+RULES = {  # which keys j query i may see, of six: a step with one token may hide its own key
+    "strictly causal": np.tri(6, k=-1, dtype=bool),
+    "at random": np.tri(6, dtype=bool) & (np.random.default_rng(3).random((6, 6)) < 0.5),
+    "the first key is padding": np.tri(6, dtype=bool) & (np.arange(6) > 0),
+}
+
+
+@pytest.mark.parametrize("mask", RULES.values(), ids=RULES)
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("parts", [[1] * 6, [5, 1]])
+def test_a_key_that_no_present_query_may_see_is_kept_for_later_ones(mask, causal, parts):
+    layer, x = layer_of(num_kv_heads=2), normal(B, 6, 8)
+    want, _ = attend(layer, x, x, x, mask=mask, causal=causal)
+    for need_weights in (True, False):
+        close(in_parts(layer, x, parts, need_weights, mask=mask, causal=causal)[0], want)
+
+
+def test_lengths_for_each_query_hide_a_key_from_present_queries_only():
+    layer, x = layer_of(), normal(B, 4, 8)
+    lens = np.array([[0, 1, 1, 3], [0, 0, 2, 4]])
+    got, _ = in_parts(layer, x, [1] * 4, lens=lambda first, end: lens[:, first:end].tolist())
+    close(got, attend(layer, x, x, x, lens.tolist())[0])
+
+
+@pytest.mark.parametrize("parts", [[4], [3, 1]])
+def test_a_cache_keeps_nan_of_the_padding_out(parts):
+    layer, x = layer_of(bias=True, num_kv_heads=2), normal(B, 4, 8)
+    want, _ = attend(layer, x, x, x, [4, 3], causal=True)
+    x[1, 3] = NAN
+    got, cache = in_parts(layer, x, parts, causal=True,
+                          lens=lambda first, end: [min(end, 4), min(end, 3)])  # fmt: skip
+    assert all(np.isfinite(numpy(held)).all() for held in adapter.cached(cache))
+    close(got[0], want[0])
+    close(got[1, :3], want[1, :3])
+
+
+@pytest.mark.parametrize(
+    ("options", "b", "want"), [({}, 3, (3, 4, 2)), ({"num_kv_heads": 2}, 2, (2, 2, 2))]
+)
+def test_a_cache_of_another_batch_or_layer_is_refused_and_left_alone(options, b, want):
+    _, cache = in_parts(layer_of(), normal(B, 4, 8), [4], room=1)
+    held, new = [numpy(x) for x in adapter.cached(cache)], array(normal(b, 1, 8))
+    message = "cache must have keys of shape (b, heads, any, d) = ({}, {}, any, {}), got (2, 4, "
+    other = layer_of(**options)
+    with pytest.raises(ValueError, match="new one for each batch and each layer"):
+        adapter.call(other, *[new] * 3, cache=cache, need_weights=False)
+    refuses(other, ValueError, message.format(*want), *[new] * 3, cache=cache)
+    for now, before in zip(adapter.cached(cache), held, strict=True):
+        close(now, before, 0)
+
+
+def test_a_cache_refuses_values_that_do_not_fit_its_keys():
+    cache = adapter.new_cache(layer_of(), B, 6, 2)
+    keys, values = array(np.ones((B, 4, 3, 2))), array(np.ones((B, 4, 2, 2)))
+    message = "there must be one value for each key; got keys (2, 4, 3, 2), values (2, 4, 2, 2)"
+    refuses(cache.append, ValueError, message, keys, values)
+    cache.append(keys, keys)
+    message = "cache must have values of shape (b, heads, any, d) = (2, 4, any, 5), got (2, 4, "
+    refuses(cache.append, ValueError, message, keys, array(np.ones((B, 4, 3, 5))))
+    assert all(held.shape[2] == 3 for held in adapter.cached(cache))
+
+
+def test_a_call_that_fails_adds_nothing_to_the_cache():
+    layer, x = layer_of(), normal(B, 4, 8)
+    _, cache = in_parts(layer, x, [4], room=4)
+    for wrong in ({"valid_lens": [11, 3]}, {"mask": array(np.ones((5, 5), bool))}):
+        with pytest.raises(ValueError, match=r"valid_lens|mask"):
+            layer(*[array(x)] * 3, cache=cache, **wrong)
+    assert adapter.cached(cache)[0].shape[2] == 4
+
+
+# ---- numbers of every kind
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_the_data_type_stays(dtype):
+    layer = layer_of(dtype=dtype, num_kv_heads=2, **SIZES)
+    assert {dtype_of(p) for p in adapter.parameters(layer).values()} == {dtype}
+    output, weights = attend(layer, *batch(), [4, 2], dtype=dtype)
+    assert dtype_of(output) == dtype_of(weights) == dtype
+    arrays = [rounded(x, dtype) for x in batch()]
+    close(output, by_heads(parameters(layer), arrays, [4, 2])[0], 4 * TOLERANCE[dtype])
+    given, cache = [array(x, dtype) for x in batch(m=4)], adapter.new_cache(layer, B, 6, 2)
+    assert dtype_of(layer(*given, causal=True, cache=cache)) == dtype
+
+
+@pytest.mark.parametrize(("b", "n", "m"), [(0, N, M), (B, 0, M), (B, N, 0)])
+@pytest.mark.parametrize("causal", [False, True])
+def test_nothing_in_gives_nothing_out(b, n, m, causal):
+    output, _ = attend(layer_of(num_kv_heads=2, **SIZES), *batch(b, n, m), causal=causal)
+    assert output.shape == (b, n, 8)
+    assert m > 0 or not numpy(output).any()
+
+
+def test_weights_are_dropped_in_training_only_and_none_without_a_probability():
+    for dropout in ({"dropout": 0.5}, {}):
+        layer = layer_of(**dropout, **SIZES)
+        want, _ = attend(layer, *batch())
+        layer = adapter.in_training(layer)
+        output, weights = adapter.call(layer, *map(array, batch()), need_weights=True)
+        assert (numpy(output) == numpy(want)).all() == (not dropout)
+        close(numpy(weights).sum(-1), np.ones((B, 4, N)))
+
+
+# ---- input that does not fit
+
+
+@pytest.mark.parametrize("num_heads", [3, 0, -2, 16])
+def test_heads_must_divide(num_heads):
+    message = f"num_heads must divide num_hiddens = 8: one of [1, 2, 4, 8], got {num_heads}"
+    refuses(partial(layer_of, 8, num_heads), ValueError, message)
+
+
+@pytest.mark.parametrize("num_kv_heads", [3, 0, 8])
+def test_groups_of_heads_must_divide(num_kv_heads):
+    message = f"num_kv_heads must divide num_heads = 4: one of [1, 2, 4], got {num_kv_heads}"
+    refuses(partial(layer_of, num_kv_heads=num_kv_heads), ValueError, message)
+
+
+def test_inputs_that_do_not_fit_are_refused():
+    def replaced(at, *shape):
+        arrays = batch()
+        arrays[at] = np.ones(shape)
+        return map(array, arrays)
+
+    layer = layer_of(**SIZES)
+    for at, shape, message in (
+        (0, (B, N, 5), "queries must have dimension 3, got (2, 3, 5)"),
+        (1, (B, M, 2), "keys must have dimension 3, got (2, 4, 2)"),
+        (2, (B, M, 3), "values must have dimension 2, got (2, 4, 3)"),
+        (2, (B, 3, V), "there must be one value for each key; got"),
+        (0, (1, N, D), "must agree in batch and heads; got"),
+    ):
+        refuses(layer, ValueError, message, *replaced(at, *shape))
+    whole = [array(np.ones((B, N, D), np.int32)), *map(array, batch()[1:])]
+    refuses(layer, TypeError, f"floating point, got {whole[0].dtype}", *whole)
+    heads = map(array, batch(heads=(2,)))
+    refuses(layer, ValueError, "queries must have 3 axes (b, n, d), got (2, 2, 3, 3)", *heads)
+    refuses(layer, ValueError, "must have 3 axes", *(array(x[0]) for x in batch()))
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_lengths_and_masks_that_do_not_fit_are_refused(causal):
+    call = partial(layer_of(**SIZES), *map(array, batch()), causal=causal)
+    refuses(call, ValueError, "valid_lens must lie in 0..4, got 4..6", valid_lens=[4, 6])
+    refuses(call, TypeError, "mask must be boolean", mask=array(np.ones((N, M))))
+    for shape in ((B, 4, N, M), (4, N, M)):
+        mask = array(np.ones(shape, bool))
+        refuses(call, ValueError, "mask must broadcast to (2, 3, 4)", mask=mask)

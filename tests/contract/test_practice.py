@@ -1,0 +1,336 @@
+"""Checks: what a reader may hand in, and what is said about it."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from d2l_attention import frameworks
+from d2l_attention.arrays import as_array, dtype_of
+from d2l_attention.practice import Exercise, audit, check
+from d2l_attention.practice.exercises import symptom
+from d2l_attention.practice.recurring import RECURRING
+from tests.contract.comparing import HALF
+from tests.contract.framework import adapter, array, framework, numpy, xp
+
+
+def row_shares(x):
+    return x / x.sum(-1, keepdims=True)
+
+
+def two_inputs(rng):
+    yield (rng.random((2, 3)) + 0.1,)
+    yield (rng.random((4, 5)) + 0.1,)
+
+
+SHARES = Exercise("0.1", row_shares, two_inputs)
+SHAPE = Exercise("0.2", (2, 1, 4))
+
+
+@SHARES.expects
+class SharesMistakes:
+    def wrong_axis(x):
+        """Your columns sum to 1."""
+        return x / x.sum(0)
+
+
+@SHAPE.expects
+class ShapeMistakes:
+    def swapped():
+        """Look
+        again."""
+        return 2, 4, 1
+
+
+RIGHT = row_shares(SHARES.cases()[0][0].astype(float))
+
+
+def stub(x):
+    raise NotImplementedError
+
+
+def not_theirs(x):
+    return x.sum(-1, keepdims=True).cholesky_that_is_not_there()
+
+
+class Odd:
+    dtype = "odd"
+
+    def __array__(self, *arguments, **options):
+        raise MemoryError
+
+    def __repr__(self):
+        raise RuntimeError
+
+
+shares = row_shares
+
+
+@pytest.mark.parametrize("answer", [None, ..., stub, lambda x: None, lambda *x: ..., lambda x: ...])
+def test_an_empty_answer_is_not_attempted(answer, capsys):
+    result = check(SHARES, answer)
+    assert result.status == "not attempted"
+    assert not result.passed
+    assert "0.1 not attempted. Write your answer" in capsys.readouterr().out
+
+
+def test_a_right_answer_passes_on_all_inputs(capsys):
+    assert check(SHARES, shares).passed
+    out = capsys.readouterr().out
+    assert out.splitlines()[0].split() == ["target", "your", "answer"]
+    assert out.splitlines()[-1] == "0.1 passed. Your answer is right on 2 inputs."
+
+
+@pytest.mark.parametrize(
+    ("answer", "mistake", "says"),
+    [
+        (lambda x: x / x.sum(0), "wrong axis", "Your columns sum to 1"),
+        (lambda x: array(RIGHT), "hard-coded", "same values for every input"),
+        (lambda x: shares(x) if len(x) == 2 else x, "hard-coded", "right on the first input"),
+        (lambda x: x * float("nan"), "not a finite number", "NaN"),
+        (lambda x: x / 0, "not a finite number", "infinite"),
+        (lambda x: x, "rows that do not sum to 1", "each row must sum to 1"),
+        (lambda x: shares(x).T, "wrong shape", "transposed"),
+        (lambda x: shares(x)[None], "wrong shape", "axis of size 1 is missing or too many"),
+        (
+            lambda x: shares(x)[:, None] + 0 * x[:, :, None],
+            "wrong shape",
+            "no error has stopped you",
+        ),
+        (lambda x: xp.flip(shares(x), (1,)), "another order", "repeat_interleave"),
+        (lambda x: x > 0.5, "rows that do not sum to 1", "each row"),
+        (lambda x: shares(x).tolist(), "a list", "in a list"),
+        (lambda x: "words", "not an array", "no array of real numbers, but a str"),
+        (lambda x: [None, [1.0]], "not an array", "no array of real numbers, but a list"),
+        (lambda x: {"a": x}, "not an array", "no array of real numbers, but a dict"),
+        (lambda x: x * 1j, "not an array", "no array of real numbers, but a"),
+        (lambda x: Odd(), "not an array", "no array of real numbers, but a Odd"),
+        (lambda x: [x, Odd()], "not an array", "no array of real numbers, but a list"),
+        (lambda x: x.sum(), "wrong shape", "yours has ()"),
+        (lambda x: x[:0], "wrong shape", "yours has (0, 3)"),
+        (lambda x: x.sum(-1)[:, None, None, None], "wrong shape", "yours has (2, 1, 1, 1)"),
+        (not_theirs, "exception", "has no attribute 'cholesky_that_is_not_there' (line "),
+        (lambda x: 1 / 0, "exception", "raises ZeroDivisionError: division by zero (line "),
+        (lambda x: sys.exit(), "exception", "raises SystemExit"),
+        (lambda x: x @ x, "exception", "raises "),
+        (lambda: 1, "wrong arguments", "takes (), and the task calls it with (x)"),
+        (lambda x, y: 1, "wrong arguments", "takes (x, y), and the task calls it with (x)"),
+        (array(RIGHT), "wrong arguments", "a function of (x), not of type "),
+        ("4", "wrong arguments", "not of type str"),
+    ],
+)
+def test_a_wrong_answer_is_named(answer, mistake, says, capsys):
+    result = check(SHARES, answer)
+    assert not result.passed
+    assert result.mistake == mistake
+    assert says in result.message
+    assert result.message in capsys.readouterr().out
+    assert result.html().count("<table") in (0, 2)
+
+
+def test_a_line_of_the_readers_own_code_is_shown_and_none_of_ours():
+    result = check(SHARES, not_theirs)
+    assert result.message.endswith("return x.sum(-1, keepdims=True).cholesky_that_is_not_there())")
+
+
+def test_a_value_is_compared_as_it_is():
+    assert check(SHAPE, (2, 1, 4)).passed
+    assert check(SHAPE, array(np.ones((2, 1, 4))).shape).passed
+    assert check(SHAPE, (2, 4, 1)).mistake == "swapped"
+    assert check(SHAPE, (2, 1, 5)).mistake == "different numbers"
+    assert check(SHAPE, None).status == "not attempted"
+
+
+def test_a_question_about_the_answer_may_name_a_mistake():
+    exercise = Exercise("0.4", row_shares, two_inputs)
+
+    @exercise.expects
+    class Mistakes:
+        @symptom
+        def badly_asked(got, target, x):
+            """?"""
+            return (got @ target).any()
+
+        @symptom
+        def negative(got, target, x):
+            """Shares are positive."""
+            return got.min() < 0
+
+    assert check(exercise, lambda x: -shares(x)).mistake == "negative"
+
+
+@pytest.mark.parametrize("dtype", HALF)
+def test_half_precision_is_compared_in_double(dtype):
+    exercise = Exercise("0.5", row_shares, two_inputs, tolerance=1e-2)
+    result = check(exercise, lambda x: shares(adapter.cast(x, dtype)))
+    assert result.message.startswith("The values are right, but the data type changes: the input")
+    assert check(exercise, lambda x: adapter.cast(shares(adapter.cast(x, dtype)), "float32")).passed
+    assert dtype_of(array(RIGHT, dtype)) == dtype
+    assert as_array([array([1.0, 1], dtype), [1, 2]]).dtype == np.float64
+
+
+def test_long_and_deep_answers_are_cut():
+    def inputs(rng):
+        yield from ((rng.normal(size=(2, 20, 30)),), (rng.normal(size=(3, 20, 30)),))
+
+    exercise = Exercise("0.6", lambda x: x, inputs)
+
+    def one_off(x):
+        one = np.zeros(x.shape)
+        one[1, 2, 3] = 1
+        return x + array(one)
+
+    lines = check(exercise, one_off).text().splitlines()
+    assert lines[0] == "part [1] of shape (2, 20, 30)"
+    assert len(lines) == 11
+    assert lines[4].count("*") == 1
+    assert "1 of 1200 entries differ; the first at [1, 2, 3]" in lines[-1]
+
+
+def test_a_wrong_guess_at_a_value_does_not_show_the_target(capsys):
+    result = check(SHAPE, (2, 4, 1))
+    assert (result.mistake, result.message) == ("swapped", "Look again.")
+    assert "target" not in capsys.readouterr().out
+    assert result.html().count("<table") == 1
+    assert "target" in check(SHAPE, (2, 1, 4)).text()
+
+
+def test_a_lost_axis_is_named():
+    result = check(SHARES, lambda x: x / x.sum(-1))
+    assert result.status == "error"
+    assert "Did an axis get lost on the way?" in result.message
+    kept = f"with {framework.KEEP_AXIS}=True. The result has shape (2, 3)."
+    assert result.message.endswith(kept)
+
+
+def test_a_numpy_array_is_no_tensor():
+    result = check(SHARES, lambda x: row_shares(numpy(x)))
+    assert result.mistake == "a NumPy array"
+
+
+def test_a_mistake_without_a_sentence_takes_that_of_its_name_or_is_refused():
+    exercise = Exercise("0.8", row_shares, two_inputs)
+
+    @exercise.expects
+    class Mistakes:
+        def softmax_over_the_queries(x):
+            return x / x.sum(0)
+
+    assert exercise.mistakes[0].say == RECURRING["softmax over the queries"]
+    with pytest.raises(ValueError, match="the mistake 'of no name' has no docstring"):
+
+        @exercise.expects
+        class Others:
+            def of_no_name(x):
+                return x
+
+
+def logs_of_positive(x):
+    return np.where(x > 0, np.log(np.where(x > 0, x, 1)), 0).sum(-1)
+
+
+def some_zeros(rng):
+    for shape in ((2, 3), (1, 4)):
+        x = rng.random(shape) + 0.5
+        x[0, 1] = -1
+        yield (x,)
+
+
+def test_a_right_value_with_a_wrong_gradient_does_not_pass():
+    exercise = Exercise("0.9", logs_of_positive, some_zeros, gradient=True)
+
+    def right(x):
+        return xp.where(x > 0, xp.log(xp.where(x > 0, x, 1)), 0).sum(-1)
+
+    def with_nan(x):
+        return xp.where(x > 0, xp.log(x * (x > 0)), 0).sum(-1)
+
+    def detached(x):
+        return right(adapter.constant(x))
+
+    def doubled(x):
+        value = right(x)
+        return 2 * value - adapter.constant(value)
+
+    assert check(exercise, right).passed
+    assert "gradient with respect to x is not finite" in check(exercise, with_nan).message
+    assert check(exercise, detached).mistake == "gradient"
+    assert "gradient with respect to x is wrong" in check(exercise, doubled).message
+
+
+def test_an_array_larger_than_the_task_allows_does_not_pass():
+    def pairs(rng):
+        yield rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
+        yield rng.normal(size=(1, 3)), rng.normal(size=(6, 3))
+
+    def products(x, y):
+        return x @ y.T
+
+    exercise = Exercise(
+        "0.10", products, pairs, most_elements=lambda x, y: max(len(x) * len(y), x.size, y.size)
+    )
+    assert check(exercise, lambda x, y: xp.einsum("id,jd->ij", x, y)).passed
+    result = check(exercise, lambda x, y: (x[:, None] * y).sum(-1))
+    assert result.mistake == "an array too large"
+    assert "an array of shape (5, 4, 3): the task allows 20 elements" in result.message
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        ("4.9", "no check for exercise '4.9'; with a check: 4.1, 4.2"),
+        ("77.1", "no check for exercise '77.1'; with a check: none"),
+        ("words", "no check for exercise 'words'"),
+    ],
+)
+def test_an_unknown_exercise_is_named(number, message):
+    with pytest.raises(ValueError, match=message):
+        check(number, stub)
+
+
+def test_an_audit_finds_what_would_let_wrong_answers_through():
+    def square(rng):
+        yield (np.ones((3, 3)),)
+
+    weak = Exercise("0.7", lambda x: x, square)
+
+    @weak.expects
+    class Mistakes:
+        def twin(x):
+            """..."""
+            return 2 * x
+
+        def other(x):
+            """..."""
+            return x + x
+
+    found = "\n".join(audit(weak))
+    assert "an input of shape (3, 3): sizes should differ" in found
+    assert "one input only" in found
+    assert "'twin' and 'other' give the same numbers" in found
+    assert "'other' is taken for 'twin'" in found
+    assert "holds one number many times" in found
+    assert audit(SHARES) == []
+
+
+def test_an_audit_asks_for_unlucky_inputs():
+    def lucky(rng):
+        yield (rng.normal(size=(2, 3, 4)),)
+        yield (rng.normal(size=(3, 2, 5)),)
+
+    def largest(scores):
+        return scores.max(-1)
+
+    found = "\n".join(audit(Exercise("0.11", largest, lucky)))
+    assert "there is no batch of one" in found
+    assert "there are no scores above 100" in found
+
+
+def test_checks_load_no_framework():
+    heavy = ["matplotlib", "IPython", *(frameworks.load(n).PACKAGE for n in frameworks.known())]
+    code = "import sys; from d2l_attention.practice import check; "
+    code += 'check("4.1", lambda n, m, width: None); '
+    code += f"print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr

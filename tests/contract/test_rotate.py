@@ -1,0 +1,96 @@
+"""rotate against a loop over pairs of features."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.contract.comparing import TOLERANCE, close, gradients, refuses
+from tests.contract.framework import array, dtype_of, numpy, ours, rounded
+from tests.contract.samples import normal
+
+
+def rotated(x, positions, base=10_000.0) -> np.ndarray:
+    """Vectors (..., n, d), turned by loops."""
+    y, d = np.array(x, np.float64), np.shape(x)[-1]
+    for (*at, t), i in np.ndenumerate(np.broadcast_to(positions, x.shape[:-1])[..., None]):
+        assert t == 0
+        for pair in range(d // 2):
+            angle = float(i) * base ** (-2 * pair / d)
+            cos, sin = math.cos(angle), math.sin(angle)
+            even, odd = x[(*at, 2 * pair)], x[(*at, 2 * pair + 1)]
+            y[(*at, 2 * pair)] = cos * even - sin * odd
+            y[(*at, 2 * pair + 1)] = sin * even + cos * odd
+    return y
+
+
+def turn(x, positions=None, **options) -> np.ndarray:
+    return numpy(ours.rotate(array(x), array(positions), **options))
+
+
+@pytest.mark.parametrize("base", [{}, {"base": 10.0}])
+@pytest.mark.parametrize("d", [2, 6])
+def test_rotated_vectors_equal_a_loop(base, d):
+    x, at = normal(2, 4, d), np.array([3, 0, 7, 1])
+    close(turn(x, at, **base), rotated(x, at, **base))
+
+
+def test_positions_count_from_0_and_nothing_in_gives_nothing_out():
+    x = normal(2, 3, 4)
+    close(turn(x), rotated(x, np.arange(3)))
+    assert turn(np.ones((2, 0, 4))).shape == (2, 0, 4)
+
+
+def test_the_base_is_that_of_the_paper_also_far_out():
+    close(turn(normal(1, 6), np.array([5000])), rotated(normal(1, 6), np.array([5000])), 2e-3)
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 1, 3), (1, 4, 3), (1, 1, 3), (2, 4, 3)])
+def test_positions_broadcast_axis_by_axis(shape):
+    x, at = normal(2, 4, 3, 6), np.arange(math.prod(shape)).reshape(shape)
+    close(turn(x, at), rotated(x, at))
+
+
+@pytest.mark.parametrize(
+    "shape", [(2, 3), (1, 3), (1, 1, 1, 3), (2, 1, 1), (3, 1, 3), (2, 3, 1), ()]
+)
+def test_positions_that_might_belong_to_other_axes_are_refused(shape):
+    message = "positions must have shape (3,) or broadcast to (2, 2, 3) with all axes, "
+    message += f"as (2, 1, 3) does, got {shape}"
+    positions = array(np.zeros(shape, np.int32))
+    refuses(ours.rotate, ValueError, message, array(normal(2, 2, 3, 4)), positions)
+
+
+def test_positions_do_not_add_axes_or_examples():
+    zeros = (array(np.zeros(shape, np.int32)) for shape in ((1, 3), (2, 3)))
+    message = "must have shape (3,), got (1, 3)"
+    refuses(ours.rotate, ValueError, message, array(normal(3, 4)), next(zeros))
+    message = (
+        "must have shape (3,) or broadcast to (1, 3) with all axes, as (1, 3) does, got (2, 3)"
+    )
+    refuses(ours.rotate, ValueError, message, array(normal(1, 3, 4)), next(zeros))
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_half_precision_keeps_its_type_and_knows_far_positions(dtype):
+    x, at = normal(3, 4), np.array([1000, 1001, 4097])
+    got = ours.rotate(array(x, dtype), array(at))
+    assert dtype_of(got) == dtype
+    tolerance = max(4 * TOLERANCE[dtype], 1e-9 if dtype == "float64" else 1e-3)
+    close(got, rotated(rounded(x, dtype), at), tolerance)
+
+
+def test_the_gradient_of_a_rotation_turns_back():
+    direction = normal(3, 4, seed=2)
+    (gradient,) = gradients(ours.rotate, [normal(3, 4)], direction)
+    close(gradient, turn(direction, -np.arange(3)))
+
+
+def test_wrong_vectors_and_positions_are_refused_with_what_would_fit():
+    message = "dimension must be even, as features go in pairs, got 3; 2 or 4 would fit"
+    refuses(ours.rotate, ValueError, message, array(np.ones((2, 3))))
+    x = array(np.ones((2, 4), np.int32))
+    refuses(ours.rotate, TypeError, f"x must be floating point, got {x.dtype}", x)
+    for positions, shape in ((np.arange(3), (3,)), (np.array(1), ())):
+        message = f"positions must have shape (2,), got {shape}"
+        refuses(ours.rotate, ValueError, message, array(np.ones((2, 4))), array(positions))

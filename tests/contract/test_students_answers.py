@@ -1,0 +1,66 @@
+"""Answers as students write them with a framework's functions: the check names their mistakes."""
+
+import pytest
+
+from d2l_attention.practice import check
+from tests.contract.framework import ours, xp
+
+INF = float("inf")
+
+
+def window_mask(n, m, width):
+    ages = xp.arange(n)[:, None] - xp.arange(m)
+    return (ages >= 0) & (ages < width)
+
+
+def masked_weights(scores, keep):
+    exponentials = xp.where(keep, xp.exp(scores), 0)
+    totals = exponentials.sum(-1)[..., None]
+    return exponentials / xp.where(totals == 0, 1, totals)
+
+
+def filled(scores, keep, axis=-1, fill=-1e9):
+    return xp.softmax(xp.where(keep, scores, fill), axis)
+
+
+def plogp(weights):
+    return -weights * xp.log(weights)
+
+
+def entropy_of(weights):
+    return -(weights * xp.log(xp.where(weights > 0, weights, 1))).sum(-1)
+
+
+def entropy(scores, keep):
+    return entropy_of(ours.masked_softmax(scores, mask=keep))
+
+
+@pytest.mark.parametrize(
+    ("number", "answer", "mistake"),
+    [
+        ("4.1", window_mask, None),
+        ("4.1", lambda n, m, width: window_mask(n, m, width) * 1.0, "wrong data type"),
+        ("4.1", lambda n, m, width: xp.tril(xp.ones((n, m))) > 0, "everything before"),
+        ("4.1", lambda n, m, width: ~window_mask(n, m, width), "mask inverted"),
+        ("4.1", lambda n, m, width: window_mask(4, 6, 2), "hard-coded"),
+        ("4.2", masked_weights, None),
+        ("4.2", lambda s, keep: xp.softmax(s, -1) * keep, "mask after the softmax"),
+        ("4.2", lambda s, keep: filled(s, keep, axis=1), "softmax over the queries"),
+        ("4.2", filled, "uniform weights in a f"),
+        ("4.2", lambda s, keep: filled(s, keep, fill=-INF), "nan in a fully"),
+        ("4.3", entropy, None),
+        ("4.3", lambda s, keep: plogp(ours.masked_softmax(s, mask=keep)).sum(-1), "zero times"),
+        (
+            "4.3",
+            lambda s, keep: xp.nansum(plogp(ours.masked_softmax(s, mask=keep)), -1),
+            "gradient",
+        ),
+        ("4.3", lambda s, keep: entropy_of(xp.softmax(s, -1)), "no mask"),
+        ("4.3", lambda s, keep: entropy(s, keep).mean(), "wrong shape"),
+        ("7.2", lambda queries, keys: queries, "not every pair"),
+    ],
+)
+def test_answers_of_students(number, answer, mistake):
+    result = check(number, answer)
+    assert result.passed is (mistake is None)
+    assert mistake is None or result.mistake.startswith(mistake)

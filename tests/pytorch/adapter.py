@@ -1,0 +1,80 @@
+"""What the contract must know of PyTorch: how layers are made, called, and given parameters."""
+
+import inspect
+
+import torch
+from torch.func import functional_call
+
+from d2l_attention import torch as ours
+
+DTYPES = ("float16", "bfloat16", "float32", "float64")
+OWN_NAMES = {"LiveBytes"}  # beside those that every module has
+CALL = "forward"
+OWN_ARGUMENTS = {"device", "tensor", "tensors"}
+OWN_ARGUMENTS_OF = {"fused_attention": {"dropout"}}
+xp = torch  # functions of arrays
+
+
+def cast(tensor, dtype: str):
+    return tensor.to(getattr(torch, dtype))
+
+
+def constant(tensor):
+    """Return the same numbers without a gradient."""
+    return tensor.detach()
+
+
+def make(kind: str, *sizes, dtype: str = "float32", **options):
+    """Return a layer in evaluation, with the same parameters at each call."""
+    known = inspect.signature(getattr(ours, kind).__init__).parameters
+    torch.default_generator.manual_seed(0)  # torch.manual_seed notes each caller's stack, slowly
+    given = {name: value for name, value in options.items() if name in known}
+    layer = getattr(ours, kind)(*sizes, **given)
+    if kind == "MultiHeadAttention":  # lazy: the first call makes its parameters
+        inputs = [options.get(f"{x}_size", sizes[0]) for x in ("query", "key", "value")]
+        layer(*(torch.zeros(1, 1, size) for size in inputs))
+    return cast(layer, dtype).eval()
+
+
+def call(layer, *inputs, need_weights: bool, **options):
+    """Return outputs and weights, None where they were not asked for."""
+    output = layer(*inputs, need_weights=need_weights, **options)
+    return output, layer.attention_weights
+
+
+def full_names(layer) -> dict[str, str]:
+    return {name.removesuffix(".weight"): name for name, _ in layer.named_parameters()}
+
+
+def parameters(layer) -> dict:
+    """Return the parameters: W_q is a matrix (outputs, inputs), W_q.bias its bias."""
+    return {short: layer.get_parameter(name).detach() for short, name in full_names(layer).items()}
+
+
+def with_parameters(layer, values: dict):
+    """Return a function that calls the layer with other parameters, named as above."""
+    names = full_names(layer)
+    given = {names[short]: value for short, value in values.items()}
+    return lambda *inputs, **options: functional_call(layer, given, inputs, options)
+
+
+def in_training(layer):
+    return layer.train()
+
+
+def new_cache(layer, b: int, m: int, d: int):
+    return ours.KeyValueCache()
+
+
+def cached(cache) -> tuple:
+    """Return the keys and values that a cache holds, (b, heads, read, d)."""
+    return cache.keys, cache.values
+
+
+def mask_with_cache(mask, read: int):
+    """Return rows of a mask over all keys as a call with a cache takes them."""
+    return mask[:, :read]
+
+
+def additive_scores(q, k, w, **options):
+    return ours.additive_scores(q, k, lambda hidden: hidden @ w[:, None], **options)

@@ -1,0 +1,114 @@
+"""What is known of a framework stands in one file, and nothing loads more than it needs."""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+from this_book import BOOK
+
+from d2l_attention import frameworks
+
+NAMED = re.compile(r"torch|(?<!math)jax|flax|\bjnp\b|\bnnx\b|\boptax\b|\bXLA\b", re.IGNORECASE)
+FOLDERS = ("benchmarks", "book", "bookbinder", "d2l_attention", "site_tests", "tests", "tools")
+MAY = (  # what may name a framework
+    "d2l_attention/frameworks/",
+    "d2l_attention/memory.py",  # counts what PyTorch holds: its chapters import it from here
+    *(BOOK.named(edition.module) for edition in BOOK.editions),  # generated
+    *(f"{folder}/{name}" for folder in ("benchmarks", "tests") for name in frameworks.known()),
+    "tests/test_frameworks.py",
+)
+
+
+def test_no_other_file_names_a_framework():
+    files = [ROOT / "Makefile", ROOT / ".ci/run", ROOT / "postBuild"]
+    files += [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.[pj][ys]")]
+    named = {path.relative_to(ROOT).as_posix(): path for path in sorted(files)}
+    found = [
+        line
+        for name, path in named.items()
+        if not name.startswith(MAY)
+        for line in lines_with_names(name, path.read_text(encoding="utf-8"))
+    ]
+    assert not found, "\n".join(["", *found])
+
+
+def lines_with_names(name, text):
+    """Return the lines that name a framework; in tests, whose sample books do, that need one."""
+    lines = enumerate(text.splitlines(), 1)
+    is_test = re.match(r"(site_)?tests/.*\.py$", name)
+    needing = lines_that_need_one(text) if is_test else None
+    return [
+        f"{name}:{number}: {line}"
+        for number, line in lines
+        if (NAMED.search(line) if needing is None else number in needing)
+    ]
+
+
+def lines_that_need_one(text):
+    """Return the numbers of the lines that import a framework or ask which one it is."""
+    return {
+        node.lineno
+        for node in ast.walk(ast.parse(text))
+        if (isinstance(node, ast.Import | ast.ImportFrom) and NAMED.search(ast.unparse(node)))
+        or (isinstance(node, ast.Compare) and is_one(node.comparators[-1]))
+    }
+
+
+def is_one(node):
+    return isinstance(node, ast.Constant) and node.value in frameworks.known()
+
+
+def test_names_of_frameworks_are_found():
+    for line in ("import torch", "JAX_PLATFORMS", "PyTorch's", "a layer of flax.nnx", "jnp.ones"):
+        assert lines_with_names("bookbinder/x.py", line), line
+    for line in ("MathJax", "xlabel", "mathjax.js"):
+        assert not lines_with_names("bookbinder/x.py", line), line
+    for line in ("from torch import nn", "import d2l_attention.jax", "x == 'pytorch'"):
+        assert lines_with_names("tests/x.py", line), line
+    assert not lines_with_names("tests/x.py", "write('book/jax/00.md', 'import torch')")
+
+
+@pytest.mark.parametrize("name", frameworks.known())
+def test_a_framework_says_all_that_others_ask(name):
+    listed = re.findall(
+        r"^(\w+)(\(.*?\))?(?:  |$)", frameworks.__doc__.replace("\n    ", "\n"), re.M
+    )
+    framework = frameworks.load(name)
+    for wanted, arguments in listed:
+        there = getattr(framework, wanted)
+        if arguments:
+            assert f"({', '.join(inspect.signature(there).parameters)})" == arguments, wanted
+    assert len(listed) > 10
+
+
+def test_a_framework_of_the_book_is_known_and_an_unknown_one_is_refused():
+    assert {edition.framework for edition in BOOK.editions} == set(frameworks.known())
+    with pytest.raises(ValueError, match="no framework 'mxnet'; known: "):
+        frameworks.load("mxnet")
+
+
+def loaded_by(code: str) -> set[str]:
+    """Return the modules that a fresh Python has loaded after some code."""
+    code += "; import sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert not done.returncode, done.stderr
+    return set(done.stdout.split())
+
+
+def test_what_is_known_of_frameworks_loads_none():
+    calls = "; ".join(f"frameworks.load({name!r})" for name in frameworks.known())
+    loaded = loaded_by(f"from d2l_attention import frameworks; {calls}")
+    assert not loaded & {frameworks.load(name).PACKAGE for name in frameworks.known()}
+
+
+def test_the_module_loads_neither_exercises_nor_another_framework():
+    edition = BOOK.edition(frameworks.current())
+    loaded = loaded_by(f"import d2l_attention.{edition.module.stem}")
+    others = {frameworks.load(name).PACKAGE for name in frameworks.known()}
+    assert not loaded & (others - {frameworks.load(edition.framework).PACKAGE})
+    assert not [name for name in loaded if name.startswith("d2l_attention.practice")]
+    assert "matplotlib" not in loaded
