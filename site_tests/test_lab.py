@@ -17,9 +17,12 @@ from test_explorers_in_jupyterlab import OPTIONS, wait_for
 OPENED = "() => window.jupyterapp?.shell.currentWidget?.context?.path"
 DIRTY = "() => jupyterapp.shell.currentWidget.context.model.dirty"
 MOST_LETTERS = 100  # on a line of prose
-NEWS_AFTER = 3_000  # milliseconds; without our settings the question is there after one second
-
-
+# JupyterLab asks for this a second after it has started, if no setting answers it.
+NEWS = """async () => {
+    const url = "/lab/api/settings/@jupyterlab/apputils-extension:notification";
+    return (await (await fetch(url)).json()).schema.properties.fetchNews.default;
+}"""
+IDLE = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
 LETTERS = """(line) => {
     const pen = document.createElement("canvas").getContext("2d");
     pen.font = getComputedStyle(line).font;
@@ -66,11 +69,15 @@ def opened(browser, address):
     page = browser.new_page(viewport={"width": 1600, "height": 900})
     page.goto(address)
     page.wait_for_function(OPENED, timeout=60_000)
-    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for(
-        state="attached", timeout=60_000
-    )
+    page.locator(IDLE).first.wait_for(state="attached", timeout=60_000)
     yield page
     page.close()
+
+
+def wrote_down(response, chapter):
+    """Return whether JupyterLab has told its server that a chapter is open."""
+    asked = response.request
+    return "/api/workspaces" in asked.url and chapter in (asked.post_data or "")
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +88,7 @@ def folder(tmp_path_factory):
 def test_make_lab_asks_nothing_and_goes_on_where_the_reader_left_off(browser, folder):
     with lab(folder) as address, opened(browser, address) as page:
         assert page.evaluate(OPENED) == "00_start_here.ipynb"
-        page.wait_for_timeout(NEWS_AFTER)
+        assert page.evaluate(NEWS) == "false"
         asked = page.locator(".jp-Dialog, .Toastify__toast").all_inner_texts()
         assert not asked
         assert not page.evaluate(DIRTY), "a chapter that was only opened looks changed"
@@ -91,12 +98,12 @@ def test_make_lab_asks_nothing_and_goes_on_where_the_reader_left_off(browser, fo
         assert titles.count() == len(list((ROOT / "notebooks/pytorch").glob("*.ipynb")))
         assert titles.nth(0).get_attribute("aria-current") == "page"
         chapter = "04_masked_softmax.ipynb"
-        with page.expect_response(lambda r: "/api/workspaces" in r.url, timeout=30_000):
+        with page.expect_response(lambda r: wrote_down(r, chapter), timeout=30_000):
             titles.nth(4).click()
             page.wait_for_function(f"({OPENED})() === '{chapter}'")
         assert titles.nth(4).get_attribute("aria-current") == "page"
         assert titles.nth(0).get_attribute("aria-current") is None
-        page.wait_for_timeout(2_000)  # JupyterLab writes down what is open a little later
+        page.locator(f".jp-NotebookPanel:visible {IDLE}").wait_for(state="attached", timeout=60_000)
         assert not page.evaluate(DIRTY)
         lines = page.locator(".jp-NotebookPanel:visible .jp-MarkdownOutput > p")
         assert lines.nth(2).evaluate(LETTERS) < MOST_LETTERS

@@ -23,7 +23,7 @@ FIRST, MODULE = "notebooks/pytorch/00_first.ipynb", "d2l_attention/torch.py"
 
 
 def everything(root):
-    """Return what is kept of a bind; the seconds noted in _build/ differ from run to run."""
+    """Return all files of a bound book but those in _build/, which are made from them."""
     files = {p.relative_to(root).as_posix(): p for p in root.rglob("*") if p.is_file()}
     return {name: p.read_bytes() for name, p in files.items() if not name.startswith("_build/")}
 
