@@ -204,17 +204,8 @@ def test_on_a_phone_nothing_moves_and_no_column_is_lost(opened, chapter):
                 assert shown.root.evaluate(SHOWN)["boxes"] == still
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize(
-    ("chapter", "dragged"),  # axis -> control
-    [
-        ("01_queries_keys_values", {"x": 0}),
-        ("07_additive_attention", {"y": 0}),
-        ("08_more_scoring_functions", {"x": 1, "y": 2}),
-    ],
-)
-def test_a_drag_sets_the_nearest_values_until_it_ends(opened, chapter, dragged, width):
-    page, (shown,) = opened(chapter, width)
+def drag(page, shown, dragged):
+    """Drag over each plot that can be, and compare the values; `dragged`: axis -> control."""
     for picture in shown.root.locator("svg.plot[data-drag]").all():
         picture.scroll_into_view_if_needed()
         box = picture.bounding_box()
@@ -240,6 +231,20 @@ def test_a_drag_sets_the_nearest_values_until_it_ends(opened, chapter, dragged, 
         page.keyboard.press("ArrowRight")
         first = next(iter(dragged.values()))
         assert shown.at(first) == nearest[first] + 1
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(
+    ("chapter", "dragged"),
+    [
+        ("01_queries_keys_values", {"x": 0}),
+        ("07_additive_attention", {"y": 0}),
+        ("08_more_scoring_functions", {"x": 1, "y": 2}),
+    ],
+)
+def test_a_drag_sets_the_nearest_values_until_it_ends(opened, chapter, dragged, width):
+    page, (shown,) = opened(chapter, width)
+    drag(page, shown, dragged)
 
 
 def stepped(opened, chapter, **options):
@@ -330,17 +335,21 @@ def test_letters_light_up_with_their_weights(opened):
     assert len({color for color, _ in heads}) > 2
 
 
-def test_arrow_keys_reach_all_digits_of_a_table(opened):
-    page, (*_, last) = opened("04_masked_softmax")
-    table = page.locator(".d2l-explorer table[data-zeros]").first
-    cells = table.locator("td.v")
-    last.root.locator("input:checked").focus()
-    page.keyboard.press("Tab")  # one stop for the whole table
-    before = table.bounding_box()
-    for key, at in (("ArrowDown", 4), ("ArrowRight", 5), ("ArrowUp", 1), ("ArrowUp", 1)):
+def reach_all_digits(page, table):
+    """Walk by arrow keys from the first cell of a table, which has the focus."""
+    cells, before = table.locator("td.v"), table.bounding_box()
+    row = table.locator("tr").last.locator("td.v").count()
+    for key, at in (("ArrowDown", row), ("ArrowRight", row + 1), ("ArrowUp", 1), ("ArrowUp", 1)):
         page.keyboard.press(key)
         assert cells.nth(at).evaluate("c => c === document.activeElement")
         content = cells.nth(at).evaluate("c => getComputedStyle(c, '::after').content")
         assert content == f'"{cells.nth(at).get_attribute("title")}"'
         assert table.bounding_box() == before
     assert table.locator('[tabindex="0"]').count() == 1
+
+
+def test_arrow_keys_reach_all_digits_of_a_table(opened):
+    page, (*_, last) = opened("04_masked_softmax")
+    last.root.locator("input:checked").focus()
+    page.keyboard.press("Tab")  # one stop for the whole table
+    reach_all_digits(page, page.locator(".d2l-explorer table[data-zeros]").first)

@@ -163,6 +163,7 @@ def test_each_chapter_has_a_card_with_picture_question_and_minutes(home):
         text = card.inner_text()
         assert "?" in text
         assert re.search(r"\d+ minutes", text)
+    assert re.search(r"In two hours\s+\d+ sections tell", page.locator(".paths").inner_text())
 
 
 def test_the_home_page_offers_to_go_on_where_the_reader_left_off(browser, addresses):

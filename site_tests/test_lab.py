@@ -1,6 +1,7 @@
 """`make lab`: JupyterLab asks nothing, changes nothing and opens where the reader left off.
 
-Beside the chapter stands the table of contents of the book.
+Beside the chapter stands the table of contents of the book, and explorers move where notebooks are
+trusted.
 """
 
 import os
@@ -8,12 +9,21 @@ import signal
 import socket
 import subprocess
 import sys
+import time
+import urllib.request
 from contextlib import contextmanager
 
+import nbformat
 import pytest
 from conftest import ROOT
-from test_explorers_in_jupyterlab import OPTIONS, wait_for
+from nbformat.sign import NotebookNotary
+from test_explorers import Shown, drag, reach_all_digits, walk
 
+OPTIONS = [
+    "--ServerApp.port_retries=0",
+    "--IdentityProvider.token=",
+    "--LabApp.expose_app_in_browser=True",
+]
 OPENED = "() => window.jupyterapp?.shell.currentWidget?.context?.path"
 DIRTY = "() => jupyterapp.shell.currentWidget.context.model.dirty"
 MOST_LETTERS = 100  # on a line of prose
@@ -62,6 +72,17 @@ def lab(folder):
         except subprocess.TimeoutExpired:  # a kernel that is just starting can hold it up
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+def wait_for(address):
+    for _ in range(240):  # on a busy machine it takes a minute
+        try:
+            urllib.request.urlopen(f"{address}/api", timeout=5).close()
+        except OSError:
+            time.sleep(0.5)
+        else:
+            return
+    raise TimeoutError(f"JupyterLab does not answer at {address}")
 
 
 @contextmanager
@@ -113,3 +134,55 @@ def test_make_lab_asks_nothing_and_goes_on_where_the_reader_left_off(browser, fo
         page.wait_for_function(IN_VIEW, arg=heading.element_handle())
     with lab(folder) as address, opened(browser, address) as page:
         page.wait_for_function(f"({OPENED})() === '{chapter}'", timeout=30_000)
+
+
+def write_explorers(folder, name, trusted):
+    """Write a notebook of the explorers of chapter 1 and 4, and once more that of chapter 1."""
+    first, second = (
+        nbformat.read(ROOT / f"notebooks/pytorch/{chapter}.ipynb", 4)
+        for chapter in ("01_queries_keys_values", "04_masked_softmax")
+    )
+    (one,), others = (
+        [cell for cell in book.cells if "data-sliders=" in str(cell.get("outputs"))]
+        for book in (first, second)
+    )
+    first.cells = [one, *others, nbformat.from_dict(one | {"id": "again"})]
+    if trusted:
+        notary = NotebookNotary(data_dir=str(folder / "DATA"))
+        notary.sign(first)
+        notary.store.close()
+    nbformat.write(first, folder / "my copies" / f"{name}.ipynb")
+
+
+def test_explorers_move_in_a_trusted_notebook_and_stand_still_in_another(browser, folder):
+    with lab(folder) as address:
+        for trusted, name in enumerate(("untrusted", "trusted")):
+            write_explorers(folder, name, trusted)
+            with opened(browser, f"{address}/lab/tree/{name}.ipynb?reset") as page:
+                explorers = page.locator(".d2l-explorer")
+                explorers.nth(3).wait_for()
+                (move_explorers if trusted else see_them_stand_still)(page, explorers)
+
+
+def see_them_stand_still(page, explorers):
+    first = explorers.first
+    assert first.get_by_text("Still picture at").is_visible()
+    assert first.locator("img").first.evaluate("image => image.naturalWidth") == 460
+    assert explorers.nth(1).locator("td.v[style*=background-color]").count() > 0
+    assert explorers.locator("input, button").count() == 0
+
+
+def move_explorers(page, explorers):
+    page.wait_for_selector(".d2l-explorer[data-live]")
+    shown = [Shown(root) for root in explorers.all()]
+    same = shown[3].agree()
+    for explorer in shown[:3]:
+        for index in range(len(explorer.controls)):
+            for place in walk(page, explorer, index):  # by mouse and by keyboard
+                assert explorer.at(index) == place
+                explorer.agree()
+    drag(page, shown[0], {"x": 0})
+    assert shown[3].agree() == same  # each moves alone
+    table = explorers.nth(2).locator("table[data-zeros]").first
+    table.locator("td.v").first.focus()
+    reach_all_digits(page, table)

@@ -90,6 +90,7 @@ def test_every_explorer_has_its_still_picture_and_no_code_only_draws(book_page):
         assert "Still picture at" in explorer.get_text()
         assert explorer.select("img, td.v")
     assert not book_page.select(".tag_drawing:not(.tag_solution) pre:not(.cell_output pre)")
+    assert f"The code that draws this is in {CHAPTER}.ipynb." in book_page.get_text()
 
 
 def test_exercises_and_their_solutions_are_there_or_not(book_page, pages, exercises):

@@ -76,12 +76,6 @@ def test_plots_stand_still_at_the_start_frame():
     assert "d" in [text.text for text in bars.findall("{*}text")]  # a name under its bar
 
 
-def test_the_still_picture_has_the_size_of_the_moving_one():
-    html = examples.plots().html
-    sizes = re.findall(r'<img class="plot" width="(\d+)" height="(\d+)"', html)
-    assert sizes == [tuple(svg.get("viewBox").split()[2:]) for svg in drawn(html)]
-
-
 def test_a_mark_names_its_numbers_in_every_frame_and_curves_are_stored_once():
     html = examples.plots().html
     frames, curves = attribute(html, "data-frames"), attribute(html, "data-curves")
@@ -186,13 +180,6 @@ def test_a_script_gets_what_gives_the_scores_of_the_function():
             scores = (np.array(c) * (np.tanh(inner) if tanh else inner)).sum(-1)
             wanted = examples.scores_of(kind, query[None])[0]
             assert scores - scores[0] == pytest.approx(wanted - wanted[0], abs=1e-6)
-
-
-def test_numbers_of_a_plot_stand_in_a_folded_table():
-    html = examples.plots().html
-    folded = re.search(r"<details><summary>Numbers</summary>(.*?)</details>", html, re.DOTALL)[1]
-    weights = examples.pooled(1.0, 1.0)["weights"][0].tolist()
-    assert titles(folded) == [f"{w:.4f}" for w in weights]
 
 
 def test_letters_light_up_in_the_color_of_their_weight():

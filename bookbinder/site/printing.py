@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PAPER = {"prefer_css_page_size": True, "print_background": True, "outline": True, "tagged": True}
 TEXT_WIDTH = 658  # CSS pixels, what STYLE leaves of A4
+STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 AFTER = ("references",)  # pages that follow the chapters
 DROPPED = ".headerlink, script, .prev-next-footer, .start"
 EXERCISES = "section.role-exercises"
@@ -250,50 +251,3 @@ def put_solutions_last(article: "bs4.Tag") -> None:
             page.section.extend([title, *(part.extract() for part in parts)])
     if page.section.h3:
         article.append(page.section)
-
-
-STYLE = """
-@page { size: A4; margin: 22mm 18mm 16mm;
-  @top-left { font: 9pt sans-serif; color: #48566b; padding-bottom: 3mm; vertical-align: bottom; }
-  @top-right { content: counter(page); font: 9pt sans-serif; color: #48566b; padding-bottom: 3mm;
-    vertical-align: bottom; } }
-@page front { @top-right { content: none; } }
-body { display: block; font-size: 10pt; }
-.part { break-before: page; }
-.cover { page: front; height: 230mm; display: flex; flex-direction: column;
-  justify-content: center; }
-.cover h1 { font-size: 30pt; }
-#contents > ol { columns: 2; column-gap: 12mm; }
-#contents ol { list-style: none; padding: 0; margin: 0; }
-#contents li { display: grid; grid-template-columns: 1fr auto; column-gap: 1em;
-  break-inside: avoid; }
-#contents > ol > li { margin-bottom: 2.2mm; font-weight: 600; }
-#contents li ol { grid-column: 1 / -1; padding-left: 5mm; font-size: 9pt; font-weight: 400; }
-#contents li a { color: inherit; text-decoration: none; }
-#contents li span { min-width: 3ch; text-align: right; }
-article.bd-article { font-size: 10pt; }
-.bd-article h1 { font-size: 21pt; margin-top: 0; }
-.bd-article h2 { font-size: 15pt; margin-top: 7mm; }
-.bd-article h3 { font-size: 12pt; margin-top: 5mm; }
-.bd-article :is(p, li, dd, blockquote, h1, h2, h3, h4) { max-width: none; }
-.bd-article :is(p, li) { line-height: 1.45; }
-.bd-article p { margin-bottom: 2.2mm; }
-div.cell { margin: 2mm 0; }
-div.cell_output { margin-top: 1mm; }
-.bd-article details { padding: 1mm 4mm; margin: 2mm 0; }
-.bd-article details > summary { margin: 0; padding: 0; }
-.bd-article :is(.cell_output, p) img { max-height: 95mm; width: auto; }
-.bd-article .d2l-explorer { padding: 2mm 4mm; margin: 2mm 0; font-size: 9pt; }
-.bd-article .d2l-explorer p { margin-bottom: 1mm; }
-.bd-article .d2l-explorer img { width: 90mm; max-height: none; }
-.drawn { font-size: 8pt; font-style: italic; color: #48566b; margin: 0; }
-html[data-theme] .bd-article div.highlight pre, div.cell_output pre { font-size: 8.5pt;
-  line-height: 1.35; padding: 1.2mm 3mm; white-space: pre-wrap; overflow: visible; }
-html[data-theme] .bd-article div.cell_output div.highlight pre { padding-block: .5mm; }
-div.cell_input, .d2l-explorer { break-inside: avoid; }
-div.cell_output, div.cell_output pre { break-inside: auto; orphans: 4; widows: 4; }
-div.math, .pst-scrollable-table-container, .d2l-explorer .parts, .cell_output .output,
-div.cell details.hide { overflow: visible !important; } /* what scrolls is never broken */
-summary, p:has(+ div.math) { break-after: avoid; }
-details > summary, div.cell details.hide[open] > summary { list-style: none !important; }
-"""

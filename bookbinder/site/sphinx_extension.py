@@ -88,19 +88,8 @@ class EquationLinks(SphinxPostTransform):
         for text in list(self.document.findall(nodes.Text)):
             above = list(ancestors(text))
             if not any(isinstance(node, (*UNTOUCHED, nodes.title)) for node in above):
-                self.link_numbers(text)
-
-    def link_numbers(self, text: nodes.Text) -> None:
-        parts, position = [], 0
-        for match in EQUATION.finditer(str(text)):
-            if goal := self.address(match[1]):
-                parts.append(nodes.Text(text[position : match.start()]))
-                parts.append(
-                    nodes.reference("", match[0], refuri=goal, internal=True, classes=["equation"])
-                )
-                position = match.end()
-        if parts:
-            text.parent.replace(text, [*parts, nodes.Text(text[position:])])
+                found = [(m, self.address(m[1])) for m in EQUATION.finditer(str(text))]
+                put_links(text, "equation", [(match, goal) for match, goal in found if goal])
 
     def address(self, number: str) -> str | None:
         chapter = self.config.book_equations.get(number)
@@ -137,24 +126,23 @@ class TermLinks(SphinxPostTransform):
 
     def link_terms(self, text: nodes.Text, goals: dict[str, tuple[str, str]]) -> None:
         words = "|".join(map(re.escape, sorted(goals, key=len, reverse=True)))
-        parts, position = [], 0
+        found = []
         for match in re.finditer(rf"(?<![\w-])({words})(?:s|es)?(?![\w-])", str(text)):
-            if (goal := goals.pop(match[1], None)) is None:  # linked already, a word before
-                continue
-            page = self.app.builder.get_relative_uri(self.env.docname, goal[0])
-            parts.append(nodes.Text(text[position : match.start()]))
-            parts.append(
-                nodes.reference(
-                    "",
-                    match[0],
-                    refuri=f"{page}#{term_id(goal[1])}",
-                    internal=True,
-                    classes=["term"],
-                )
-            )
-            position = match.end()
-        if parts:
-            text.parent.replace(text, [*parts, nodes.Text(text[position:])])
+            if goal := goals.pop(match[1], None):  # else linked already, a word before
+                page = self.app.builder.get_relative_uri(self.env.docname, goal[0])
+                found.append((match, f"{page}#{term_id(goal[1])}"))
+        put_links(text, "term", found)
+
+
+def put_links(text: nodes.Text, kind: str, found: list[tuple[re.Match, str]]) -> None:
+    """Turn the matches in a text into links to their addresses."""
+    parts, position = [], 0
+    for match, goal in found:
+        parts.append(nodes.Text(text[position : match.start()]))
+        parts.append(nodes.reference("", match[0], refuri=goal, internal=True, classes=[kind]))
+        position = match.end()
+    if parts:
+        text.parent.replace(text, [*parts, nodes.Text(text[position:])])
 
 
 def ancestors(node: nodes.Node) -> Iterator[nodes.Node]:
@@ -194,18 +182,9 @@ def page_in(edition: dict, pagename: str) -> str:
 
 
 def setup(app: Sphinx) -> dict:
-    for name, default in (
-        ("book_equations", {}),
-        ("book_terms", {}),
-        ("book_changes", {}),
-        ("book_chapters", []),
-        ("book_notebooks", ""),
-        ("book_services", {}),
-        ("book_editions", []),
-        ("book_anchors", {}),
-        ("book_roles", {}),
-    ):
-        app.add_config_value(name, default, "env")
+    values = "equations terms changes chapters notebooks services editions anchors roles"
+    for name in values.split():  # all of them are in conf.py
+        app.add_config_value(f"book_{name}", None, "env")
     for transform in (Equations, Roles, Terms):
         app.add_transform(transform)
     app.add_post_transform(EquationLinks)

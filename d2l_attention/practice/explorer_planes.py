@@ -67,14 +67,13 @@ class Regions(Field):
         return [{"color": shade} for shade in SHADES[: len(self.names)]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Surface(Field):
     """A surface from above: a band between each two `levels`, the higher the brighter.
 
     The first and the last have all that is below and above.
     """
 
-    _: KW_ONLY
     levels: Sequence[float]
 
     def bands(self, grids: np.ndarray) -> list[Band]:

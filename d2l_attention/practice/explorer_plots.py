@@ -63,61 +63,55 @@ class Mark:
         return {name: numbers for name, numbers in named.items() if numbers is not None}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Bars(Mark):
     """Bars from 0 to `y` at `x`; `names` stand under them in place of numbers."""
 
-    _: KW_ONLY
     color: str = "weight"
     names: Sequence[str] = ()
     unit: float = 13.0  # half of the width
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Points(Mark):
     """Dots; with `size` (from 0 to 1) their area follows it; `names` of dots that stay."""
 
-    _: KW_ONLY
     color: str = "value"
     size: Numbers | None = None
     names: Sequence[str] = ()
     unit: float = 4.0  # radius, or that of size 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Curve(Mark):
     """A line through the points, with gaps where a number is not finite."""
 
-    _: KW_ONLY
     color: str = "value"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Line(Mark):
     """A dashed line across the plot, at `x` or at `y`."""
 
-    _: KW_ONLY
     color: str = "query"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Arrow(Mark):
     """An arrow from the origin to (x, y)."""
 
-    _: KW_ONLY
     color: str = "query"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Area(Mark):
     """What outlines enclose; a number that is not finite parts two of them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Name(Mark):
     """A text in the middle of (x, y); none where these are not finite."""
 
-    _: KW_ONLY
     color: str = "plain"
     text: str
 
