@@ -18,13 +18,8 @@ PYTEST   = $(RUN) pytest
 NBVAL    = --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg
 # Two processes with one thread each: a notebook's cells, and a file's tests, stay in one of them.
 AT_ONCE  = --numprocesses 2 --dist loadfile --no-loadscope-reorder
-<<<<<<< HEAD
 # These tests start JupyterLab: nothing runs beside them.
-ALONE    = $(addprefix site_tests/test_,explorers_in_jupyterlab.py lab.py)
-=======
-# These tests measure time, build the site again or start JupyterLab: nothing runs beside them.
-ALONE    = $(addprefix site_tests/test_,budgets.py lab.py printing.py)
->>>>>>> wt-h
+ALONE    = site_tests/test_lab.py
 # What imports a framework is tested with it; all else is tested once, with the first one.
 TESTED = $(if $(filter $(FIRST),$(FRAMEWORK)),tests --ignore tests/test_site.py,\
 	$(addprefix tests/,$(FRAMEWORK) contract test_exercises.py test_book.py))
