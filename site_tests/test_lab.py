@@ -137,7 +137,7 @@ def test_make_lab_asks_nothing_and_goes_on_where_the_reader_left_off(browser, fo
 
 
 def write_explorers(folder, name, trusted):
-    """Write a notebook of the explorers of chapter 1 and 4, and once more that of chapter 1."""
+    """Write a notebook of the explorers of chapter 1 and 4, that of chapter 1 twice."""
     first, second = (
         nbformat.read(ROOT / f"notebooks/pytorch/{chapter}.ipynb", 4)
         for chapter in ("01_queries_keys_values", "04_masked_softmax")

@@ -9,11 +9,13 @@ import unicodedata
 from collections import Counter
 from html import escape
 from math import exp, sqrt
+from pathlib import Path
 
 SENTENCE = "the early bird catches the early worm"
 MOST_WORDS = 12
 CHOSEN = 1  # the word that is the query at first
 SHARPNESS = 4
+PAGE = Path(__file__).with_suffix(".html").read_text(encoding="utf-8").strip()
 
 
 def words_of(text: str) -> list[str]:
@@ -68,29 +70,3 @@ def says(words: list[str], chosen: int, shares: list[float]) -> str:
     """Say in words what the arcs show."""
     parts = [f"{word} {share:.2f}" for word, share in zip(words, shares, strict=True)]
     return f"“{words[chosen]}” attends to: {', '.join(parts)}."
-
-
-PAGE = """\
-<div class="sentence" data-most="{most}" data-chosen="{chosen}">
-<p class="sentence-ask">Point at a word: what does it look at?</p>
-<div class="sentence-set" hidden>
-<label>Your sentence <input type="text" maxlength="100" value="{sentence}" \
-autocomplete="off" spellcheck="false"></label>
-<label>Sharpness <input type="range" min="0" max="16" step="0.5" value="{sharpness}">
-<output>{sharpness}</output></label>
-</div>
-<div class="sentence-stage" hidden><svg aria-hidden="true"></svg>
-<div class="sentence-words" role="group" \
-aria-label="Words; the pressed one is the query"></div></div>
-<p class="sentence-says" role="status">{says}</p>
-<details><summary>The numbers</summary>
-<table><thead><tr><th scope="col">Key</th><th scope="col">Score</th>
-<th scope="col">Sharpness × score</th><th scope="col">Weight</th></tr></thead>
-<tbody>
-{rows}
-</tbody></table></details>
-<p class="sentence-rule">A word’s vector counts its letters, scaled to length 1; a score is the \
-dot product of two vectors, and the softmax of sharpness × score gives the weights. So these words \
-attend to spelling, not to meaning: <a href="00_start_here.html">chapter 0</a> shows the code.</p>
-</div>
-<script src="_static/sentence.js"></script>"""
