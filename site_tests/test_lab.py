@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 import nbformat
 import pytest
-from conftest import ROOT
+from conftest import ROOT, comes_true
 from nbformat.sign import NotebookNotary
 from test_explorers import Shown, drag, reach_all_digits, walk
 
@@ -112,7 +112,8 @@ def test_make_lab_asks_nothing_and_goes_on_where_the_reader_left_off(browser, fo
         assert page.evaluate(NEWS) == "false"
         asked = page.locator(".jp-Dialog, .Toastify__toast").all_inner_texts()
         assert not asked
-        assert not page.evaluate(DIRTY), "a chapter that was only opened looks changed"
+        settled = comes_true(page, lambda: not page.evaluate(DIRTY))  # while it loads, it is
+        assert settled, "a chapter that was only opened looks changed"
         contents = page.get_by_role("navigation", name="Contents of the book")
         assert contents.is_visible()
         titles = contents.locator("ol > li > a")
