@@ -18,6 +18,7 @@ from bookbinder.lint import problems
 from bookbinder.worksheets import students
 
 MOST_LINES = {ast.FunctionDef: 20, ast.ClassDef: 75}  # docstrings apart
+MOST_LINES_OF_A_MODULE = 700  # with them
 FIGURE = re.compile(r"^explore\(|plt\.subplots\(", re.MULTILINE)
 DRAWS = re.compile(r"^explore\(|plt\.|\bax\.|show_heatmaps\(|\bPlot\(", re.MULTILINE)
 LESSON = re.compile(r"#@save|\bcheck\(")
@@ -69,6 +70,11 @@ def lines_of_code(node):
     definitions = [n for n in ast.walk(node) if isinstance(n, ast.FunctionDef | ast.ClassDef)]
     words = [n.body[0] for n in definitions if ast.get_docstring(n)]
     return node.end_lineno - node.lineno + 1 - sum(d.end_lineno - d.lineno + 1 for d in words)
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_the_module_is_small(edition):
+    assert len(edition.module.read_text(encoding="utf-8").splitlines()) <= MOST_LINES_OF_A_MODULE
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
