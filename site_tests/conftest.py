@@ -1,10 +1,9 @@
 """The site as readers meet it: in Chromium, from files and from a local server, without a network.
 
-`make site` builds what is looked at here. Without Chromium or the package playwright, the tests
-that need a browser are skipped, and say so.
+`make site` builds what is looked at here. On a machine without Chromium, the tests that need a
+browser are skipped, and say so.
 """
 
-import contextlib
 import functools
 import os
 import re
@@ -17,6 +16,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 from bookbinder.config import read_book
 from bookbinder.site.browser import FLAGS, chromium_path
@@ -85,12 +85,9 @@ def site() -> Path:
 
 @pytest.fixture(scope="session")
 def browser():
-    tool = pytest.importorskip(
-        "playwright.sync_api", reason="the package playwright is not installed"
-    )
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine")
-    with tool.sync_playwright() as started:
+    with sync_playwright() as started:
         chromium = started.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, NO_NETWORK])
         yield chromium
         chromium.close()
@@ -176,10 +173,9 @@ def violations(page, axe: str, where: str = "document") -> list[tuple[str, dict]
 
 
 @pytest.fixture(scope="session")
-def axe() -> str | None:
-    with contextlib.suppress(ImportError):
-        files = resources.files("axe_playwright_python")
-        return files.joinpath("axe.min.js").read_text(encoding="utf-8")
+def axe() -> str:
+    files = resources.files("axe_playwright_python")
+    return files.joinpath("axe.min.js").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
@@ -201,7 +197,7 @@ def visited(browser, addresses, axe):
             found.closed = {width: look(page, width) for width in (768, 360)}
             page.evaluate(OPEN_FOLDS)
             found.opened = {width: look(page, width) for width in (390, 1920, 1280)}
-            if axe and not name.startswith(FURTHER):
+            if not name.startswith(FURTHER):
                 where = "document" if name == WHOLE else f"{{exclude: {ALIKE}}}"
                 found.axe = violations(page, axe, where)
         context.close()

@@ -5,6 +5,8 @@ import re
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
+import bs4
+import pypdf
 import pytest
 from conftest import CHROMIUM, ROOT
 
@@ -32,7 +34,6 @@ def exercises(request):
 @pytest.fixture(scope="module")
 def folder(site, exercises, tmp_path_factory):
     """A folder with one printed chapter."""
-    pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine")
     root = tmp_path_factory.mktemp("print")
@@ -46,14 +47,12 @@ def folder(site, exercises, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def book_page(folder):
-    bs4 = pytest.importorskip("bs4")
     return bs4.BeautifulSoup((folder / "print/book.html").read_text("utf-8"), "html.parser")
 
 
 @pytest.fixture(scope="module")
 def pages(folder, exercises):
     """The texts of the pages, without gaps."""
-    pypdf = pytest.importorskip("pypdf")
     name = "book-pytorch-en.pdf" if exercises else "book-pytorch-en-without-exercises.pdf"
     assert [path.name for path in folder.glob("*.pdf")] == [name]
     return [squeezed(page.extract_text()) for page in pypdf.PdfReader(folder / name).pages]

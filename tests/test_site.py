@@ -7,6 +7,7 @@ import string
 import subprocess
 from pathlib import Path
 
+import bs4
 import nbformat
 import numpy as np
 import pytest
@@ -123,7 +124,6 @@ def test_solutions_and_code_that_only_draws_are_folded(tags, fold):
 
 
 def test_a_picture_that_is_not_there_stops_the_build(tmp_path):
-    pytest.importorskip("bs4", reason="the packages of the site are not installed")
     (tmp_path / "_static").mkdir()
     page = tmp_path / "index.html"
     page.write_text('<head></head><img alt="A." src="_images/none.svg">')
@@ -137,7 +137,6 @@ def test_the_index_does_not_repeat_the_module():
 
 
 def test_search_has_each_section_once_and_functions_by_name():
-    pytest.importorskip("bs4", reason="the packages of the site are not installed")
     page = """<article class="bd-article"><section id="a"><h1>0. T<a class="headerlink">#</a></h1>
         <p>Why \\(x\\)?</p><section id="b"><h2>Inner</h2><p>Text.</p></section>
         <dl class="py"><dt id="m.f">f<span>(x)</span></dt>
@@ -217,7 +216,6 @@ def test_the_short_form_of_a_docstring_becomes_a_list_too():
 
 
 def test_in_print_folds_are_open_links_lead_within_and_solutions_stand_last():
-    bs4 = pytest.importorskip("bs4", reason="the packages of the site are not installed")
     article = bs4.BeautifulSoup(
         """<article><h1 id="top">T<a class="headerlink">#</a></h1>
         <img loading="lazy" src="_images/a.svg"><a href="01_b.html#end">b</a>
@@ -282,12 +280,7 @@ def test_style_sheets_keep_what_pages_and_scripts_use():
     )
 
 
-@pytest.fixture
-def sphinx():
-    pytest.importorskip("myst_nb", reason="the packages of the site are not installed")
-
-
-def test_the_site_is_built_and_a_failed_build_leaves_it(book, sphinx):
+def test_the_site_is_built_and_a_failed_build_leaves_it(book):
     build_site(book)
     site = site_folder(book)
     before = {path: path.read_bytes() for path in site.rglob("*.html")}
@@ -320,7 +313,7 @@ def test_notebooks_that_are_stale_stop_the_build(book):
 
 
 @pytest.mark.parametrize("named", [False, True])
-def test_colab_and_binder_are_offered_where_a_repository_is_named(book, sphinx, named):
+def test_colab_and_binder_are_offered_where_a_repository_is_named(book, named):
     if named:
         name_repository(book.root)
     build_site(read_book(book.root))
@@ -333,14 +326,14 @@ def test_colab_and_binder_are_offered_where_a_repository_is_named(book, sphinx, 
     assert ("subprocess" in download) == named
 
 
-def test_a_warning_names_the_line_where_a_repository_is_named_too(book, sphinx):
+def test_a_warning_names_the_line_where_a_repository_is_named_too(book):
     name_repository(book.root)
     change(book.root, "see [there]", "see {oddrole}`x` [there]")
     with pytest.raises(BookError, match=r"book/01_second\.md:3: .*oddrole"):
         build_site(read_book(book.root))
 
 
-def test_the_switch_leads_home_where_the_other_edition_has_no_such_chapter(book, sphinx):
+def test_the_switch_leads_home_where_the_other_edition_has_no_such_chapter(book):
     with (book.root / "book.toml").open("a") as toml:
         toml.write('[frameworks.jax]\nwithout = ["01_second"]\n')
     two = read_book(book.root)
