@@ -51,7 +51,7 @@ check: setup  ## check all that is quick: the linter, stale files, the unit test
 test: check   ## check, then run every notebook and compare its outputs; with DEVICE=cuda, on the GPU
 	OMP_NUM_THREADS=1 $(PYTEST) tests/conftest.py notebooks/$(FRAMEWORK) --nbval $(NBVAL) $(AT_ONCE)
 
-test-cpus: setup  ## run the notebooks as other CPUs compute them; CPUS="plainest", one of tools/cpus.py
+test-cpus: setup  ## run the notebooks as other CPUs compute them; CPUS="plainest", one of CPU_SETTINGS in d2l_attention/frameworks/
 	@PYTEST_ADDOPTS="$(NBVAL) $(AT_ONCE)" $(RUN) tools.cpus $(CPUS)
 
 notebooks: setup  ## bind and execute the book again: notebooks/ and d2l_attention/, of the FRAMEWORK

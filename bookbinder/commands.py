@@ -9,9 +9,9 @@ from bookbinder.binding import bind_module, bind_notebook, read_edition_chapters
 from bookbinder.config import Book, Edition, guess, read_book
 from bookbinder.contents_panel import write_contents_panel
 from bookbinder.diagrams import bring_diagrams
-from bookbinder.drift import drift, stamp
 from bookbinder.errors import BookError
 from bookbinder.execution import frameworks_own
+from bookbinder.overlay_drift import drift, stamp
 from bookbinder.reader_copies import bring_copies, bring_fresh
 from bookbinder.site.building import build_site, open_site
 from bookbinder.site.printing import print_book

@@ -14,7 +14,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from bookbinder.changes import (
+from bookbinder.chapters import Chapter, check_tags, name_cells
+from bookbinder.errors import BookError
+from bookbinder.overlay_format import (
     CELL,
     DROP,
     HEADING,
@@ -27,8 +29,6 @@ from bookbinder.changes import (
     read_changes,
     short,
 )
-from bookbinder.chapters import Chapter, check_tags, name_cells
-from bookbinder.errors import BookError
 from d2l_attention.frameworks import code_of_others
 
 ALIKE = 0.5  # what a message calls "most like it" is at least so alike

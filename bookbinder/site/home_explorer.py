@@ -2,7 +2,7 @@
 
 The scores are those of chapter 0: letters counted, each word's counts scaled to length 1. That
 gives every word a vector, so no list of words is needed (letters of all scripts count).
-`look/sentence.js` computes the same.
+`look/home_explorer.js` computes the same.
 """
 
 import unicodedata

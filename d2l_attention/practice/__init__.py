@@ -19,7 +19,7 @@ alone (answers get arrays of the edition's framework, on the CPU, float64 as flo
             return window_mask(n, m, width + 1)
 
 The mistake's name and docstring are what a reader is told; the sentence of one that recurs in
-several exercises stands in `recurring.py`, what right answers share in `numerics.py`.
+several exercises stands in `recurring_mistakes.py`, what right answers share in `numerics.py`.
 `chapter_04.py` is an example; `audit` finds what a wrong answer could slip through, and a test
 runs it on every chapter. These mistakes are recognised in every exercise without being declared:
 exceptions, wrong arguments, nothing returned, shape (transposed, axis missing, broadcast by luck),

@@ -1,10 +1,10 @@
-"""The exercises of chapter 1: the softmax, the slope of a weighted sum, gradients that vanish."""
+"""The checks of chapter 1: the softmax, the slope of a weighted sum, gradients that vanish."""
 
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise, when
 from d2l_attention.practice.numerics import softmax
-from d2l_attention.practice.recurring import columns_sum_to_1
+from d2l_attention.practice.recurring_mistakes import columns_sum_to_1
 
 # ---- 1.3
 

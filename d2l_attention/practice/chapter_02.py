@@ -1,10 +1,10 @@
-"""The exercises of chapter 2: Gaussian weights, leave-one-out, bandwidths that adapt."""
+"""The checks of chapter 2: Gaussian weights, leave-one-out, bandwidths that adapt."""
 
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise, symptom, when
 from d2l_attention.practice.numerics import distances, normalized, softmax
-from d2l_attention.practice.recurring import columns_sum_to_1
+from d2l_attention.practice.recurring_mistakes import columns_sum_to_1
 
 
 def divided_by_its_sum(similarity):

@@ -1,4 +1,4 @@
-"""The exercises of chapter 3: distances, norms and the gradient of the softmax."""
+"""The checks of chapter 3: distances, norms and the gradient of the softmax."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The exercises of chapter 4: masks, the masked softmax and its entropy."""
+"""The checks of chapter 4: masks, the masked softmax and its entropy."""
 
 import numpy as np
 

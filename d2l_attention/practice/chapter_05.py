@@ -1,10 +1,10 @@
-"""The exercises of chapter 5: one matrix product per example."""
+"""The checks of chapter 5: one matrix product per example."""
 
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise, when
 from d2l_attention.practice.numerics import dealt_heads, products, softmax, split_heads, torn_heads
-from d2l_attention.practice.recurring import rows_sum_to_1
+from d2l_attention.practice.recurring_mistakes import rows_sum_to_1
 
 # ---- 5.1
 

@@ -1,4 +1,4 @@
-"""The exercises of chapter 6: attention with heads, and masks of two conventions."""
+"""The checks of chapter 6: attention with heads, and masks of two conventions."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from d2l_attention.practice.numerics import (
     split_heads,
     torn_heads,
 )
-from d2l_attention.practice.recurring import some_nan
+from d2l_attention.practice.recurring_mistakes import some_nan
 
 # ---- 6.1
 

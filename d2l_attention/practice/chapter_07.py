@@ -1,10 +1,10 @@
-"""The exercises of chapter 7: pairs of queries and keys, additive scores, their memory."""
+"""The checks of chapter 7: pairs of queries and keys, additive scores, their memory."""
 
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise, symptom, when
 from d2l_attention.practice.numerics import softmax, transposed
-from d2l_attention.practice.recurring import some_nan
+from d2l_attention.practice.recurring_mistakes import some_nan
 
 # ---- 7.1
 

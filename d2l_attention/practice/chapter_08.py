@@ -1,10 +1,10 @@
-"""The exercises of chapter 8: distance, cosine and bilinear scores."""
+"""The checks of chapter 8: distance, cosine and bilinear scores."""
 
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise, one_of, when
 from d2l_attention.practice.numerics import products, softmax, transposed
-from d2l_attention.practice.recurring import some_nan
+from d2l_attention.practice.recurring_mistakes import some_nan
 
 
 def squares(x, axis=-1):

@@ -1,4 +1,4 @@
-"""The exercises of chapter 9: FLOPs, the softmax in one pass, and parts put together."""
+"""The checks of chapter 9: FLOPs, the softmax in one pass, and parts put together."""
 
 from functools import wraps
 

@@ -1,4 +1,4 @@
-"""The exercises of chapter 10: padding in a measure of success, and an alarm for lost masks."""
+"""The checks of chapter 10: padding in a measure of success, and an alarm for lost masks."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The exercises of chapter 11: a slope, a vector for each distance, and rotary in halves."""
+"""The checks of chapter 11: a slope, a vector for each distance, and rotary in halves."""
 
 import numpy as np
 

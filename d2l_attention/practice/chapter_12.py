@@ -1,4 +1,4 @@
-"""The exercises of chapter 12: soft caps, sinks and sparsemax."""
+"""The checks of chapter 12: soft caps, sinks and sparsemax."""
 
 import numpy as np
 

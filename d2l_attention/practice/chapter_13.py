@@ -1,4 +1,4 @@
-"""The exercises of chapter 13: heads, what one adds, the cache, induction heads, and latents."""
+"""The checks of chapter 13: heads, what one adds, the cache, induction heads, and latents."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The exercises of chapter 14, on functions that are shipped."""
+"""The checks of chapter 14, on functions that are shipped."""
 
 import numpy as np
 

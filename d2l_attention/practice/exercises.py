@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 
 from d2l_attention.arrays import single_precision
-from d2l_attention.practice.recurring import RECURRING
+from d2l_attention.practice.recurring_mistakes import RECURRING
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from d2l_attention import frameworks
 from d2l_attention.arrays import as_array, dtype_of
 from d2l_attention.practice import Exercise, audit, check
 from d2l_attention.practice.exercises import symptom
-from d2l_attention.practice.recurring import RECURRING
+from d2l_attention.practice.recurring_mistakes import RECURRING
 from tests.contract.comparing import HALF
 from tests.contract.framework import adapter, array, framework, numpy, xp
 
