@@ -1,7 +1,8 @@
-"""Lay an overlay over a chapter, and say what no longer fits; `changes.py` says how one is written.
+"""Lay an overlay over a chapter, and say what no longer fits.
 
-Everything is exact: an id, a line or a heading that is gone is a mistake. So is an entry under
-another heading than in the chapter; an overlay without headings says nothing about places.
+`overlay_format.py` says how one is written. Everything is exact: an id, a line or a heading that is
+gone is a mistake. So is an entry under another heading than in the chapter; an overlay without
+headings says nothing about places.
 """
 
 import copy

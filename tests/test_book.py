@@ -15,6 +15,7 @@ from bookbinder.chapters import tags_of
 from bookbinder.execution import cell_message, output_problems
 from bookbinder.export import saved_in
 from bookbinder.lint import problems
+from bookbinder.overlay_drift import targets
 from bookbinder.worksheets import students
 
 MOST_LINES = {ast.FunctionDef: 20, ast.ClassDef: 75}  # docstrings apart
@@ -34,6 +35,11 @@ def listed(found):
 def test_generated_files_are_what_the_source_gives(edition):
     found = stale_files(BOOK, edition)
     assert not found, listed([*found, "run `make notebooks`"])
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_overlays_read_alone_with_the_headings_of_their_chapters(edition):
+    assert not [overlay for overlay, target in targets(BOOK, edition) if not target.has_places]
 
 
 @pytest.mark.parametrize("edition", EDITIONS)

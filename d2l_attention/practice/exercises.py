@@ -71,8 +71,8 @@ class Exercise:
         """Declare the mistakes of a class, which are looked at in their order.
 
         A function's name is that of the mistake, its docstring is what to say; without one, it is
-        the sentence in recurring.py of this name. The function makes the wrong answer from the
-        inputs, as `reference` makes the right one; without inputs, it returns the wrong value.
+        the sentence of this name in recurring_mistakes.py. The function makes the wrong answer from
+        the inputs, as `reference` makes the right one; without inputs, it returns the wrong value.
         """
         for key, value in vars(mistakes).items():
             if not key.startswith("__"):
@@ -99,7 +99,8 @@ def sentence_of(name: str, function: Callable) -> str:
     if function.__doc__:
         return " ".join(function.__doc__.split())
     if name not in RECURRING:
-        raise ValueError(f"the mistake {name!r} has no docstring, nor a sentence in recurring.py")
+        shared = "a sentence in recurring_mistakes.py"
+        raise ValueError(f"the mistake {name!r} has no docstring, nor {shared}")
     return RECURRING[name]
 
 
