@@ -454,13 +454,13 @@ def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -
     return torch.stack(pairs, dim=-1).flatten(-2).to(x.dtype)
 
 
-# From book/13_many_heads.md, Project, split, attend, join
+# From book/12_many_heads.md, Project, split, attend, join
 def split_heads(x: Tensor, heads: int) -> Tensor:
     """Split the last axis: (b, n, D) -> (b, n, H, D/H) -> (b, H, n, D/H)."""
     return x.unflatten(-1, (heads, -1)).transpose(1, 2)
 
 
-# From book/13_many_heads.md, Write the layer
+# From book/12_many_heads.md, Write the layer
 def causal_mask(n: int, m: int, device: torch.device | None) -> Tensor:
     """Let the last n of m places see no later one: a mask (n, m)."""
     queries = torch.arange(m - n, m, device=device)[:, None]  # (n, 1)

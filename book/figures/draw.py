@@ -650,7 +650,7 @@ def positions(d: Drawing) -> None:
         d.arrow((side, top + height / 2), (x + w, top + height / 2))
 
 
-@diagram(640, 468)  # chapter 12
+@diagram(640, 468)  # chapter 13
 def two_orders(d: Drawing) -> None:
     """One product in two orders.
 
@@ -685,7 +685,7 @@ def two_orders(d: Drawing) -> None:
             matrix(496, middle - wide / 2, narrow + 32, wide, PLAIN, "**K′**^{T}**V**", "(r, v)")
 
 
-@diagram(560, 580)  # chapter 13
+@diagram(560, 580)  # chapter 12
 def transformer_block(d: Drawing) -> None:
     """A Transformer block.
 

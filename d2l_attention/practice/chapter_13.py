@@ -1,288 +1,204 @@
-"""The checks of chapter 13: heads, what one adds, the cache, induction heads, and latents."""
+"""The checks of chapter 13: soft caps, sinks and sparsemax."""
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise
-from d2l_attention.practice.numerics import joined_heads, masked_softmax, products, softmax
+from d2l_attention.practice.exercises import Exercise, symptom
+from d2l_attention.practice.numerics import masked_softmax, normalized, softmax
 
 # ---- 13.1
 
 
-def share_heads(keys, heads):
-    return keys.repeat(heads // keys.shape[1], axis=1)
+def capped(scores, cap):
+    return cap * np.tanh(scores / cap)
 
 
-def keys_and_heads(rng):
-    sizes = (2, 3, 4, 5, 6), (1, 2, 5, 3, 8), (3, 4, 2, 7, 4), (2, 1, 3, 5, 4)
-    for b, groups, m, d, heads in sizes:
-        yield rng.normal(size=(b, groups, m, d)), heads
+def capped_weights(scores, cap, keep):
+    return masked_softmax(capped(scores, cap), keep)
 
 
-sharing = Exercise("13.1", share_heads, keys_and_heads)
+def capped_scores_and_masks(rng):
+    sizes = (1, 3, 5, 2.0, 4), (2, 4, 3, 5.0, 20), (3, 1, 6, 30.0, 500), (1, 4, 2, 1.0, 3)
+    for b, n, m, cap, spread in sizes:
+        keep = rng.random((b, n, m)) < 0.6
+        keep[..., 0] |= ~keep.any(-1)  # each row has a key
+        keep[0, 0, -1] = False
+        keep[0, 0, 0] = True
+        scores = spread * rng.normal(size=(b, n, m))
+        scores[0, 0, -1] = 600.0  # a masked score that must not matter
+        yield scores, cap, keep
 
 
-@sharing.expects
-class SharingMistakes:
-    def groups_take_turns(keys, heads):
-        """You repeat the whole row of heads: 0, 1, 0, 1. Neighboring heads share their keys, so
-        repeat each one: 0, 0, 1, 1."""
-        return np.tile(keys, (1, heads // keys.shape[1], 1, 1))
+cap_then_mask = Exercise("13.1", capped_weights, capped_scores_and_masks)
 
-    def heads_times_too_many(keys, heads):
-        """You repeat each head of the keys as often as there are heads of queries. All together
-        there must be that many."""
-        return keys.repeat(heads, axis=1)
 
-    def repeated_along_the_keys(keys, heads):
-        """You repeat the keys along the axis of the keys: the heads are axis 1."""
-        return keys.repeat(heads // keys.shape[1], axis=2)
+@cap_then_mask.expects
+class CapThenMaskMistakes:
+    def masked_before_the_cap(scores, cap, keep):
+        """Your cap sees the mask: c tanh(-∞) is -c, so masked keys get some weight. Cap first, then
+        mask."""
+        return softmax(capped(np.where(keep, scores, -np.inf), cap))
 
-    def repeated_along_the_batch(keys, heads):
-        """You repeat the examples of the batch: the heads are axis 1."""
-        return keys.repeat(heads // keys.shape[1], axis=0)
+    def no_mask(scores, cap, keep):
+        """Masked keys get weight: fill their capped scores with -∞ before the softmax."""
+        return softmax(capped(scores, cap))
 
-    def mean_of_the_groups(keys, heads):
-        """All your heads get the mean of the keys. Each group has keys of its own."""
-        return keys.mean(1, keepdims=True).repeat(heads, axis=1)
+    def mask_after_the_softmax(scores, cap, keep):
+        """You zero out weights after the softmax, so the rows no longer sum to 1. Mask the capped
+        scores."""
+        return softmax(capped(scores, cap)) * keep
 
-    def first_group_for_all(keys, heads):
-        """All your heads get the keys of the first group. Each group has keys of its own."""
-        return keys[:, :1].repeat(heads, axis=1)
+    def mask_inverted(scores, cap, keep):
+        return masked_softmax(capped(scores, cap), ~keep)
+
+    def no_cap(scores, cap, keep):
+        """These are the weights of the scores as they are. Cap them first: c tanh(a / c)."""
+        return masked_softmax(scores, keep)
+
+    def not_multiplied_by_the_cap(scores, cap, keep):
+        """Your capped scores lie between -1 and 1: multiply the tanh by the cap."""
+        return masked_softmax(np.tanh(scores / cap), keep)
+
+    def not_divided_by_the_cap(scores, cap, keep):
+        """You take the tanh of the scores as they are, which flattens scores far below the cap:
+        divide them by the cap inside the tanh."""
+        return masked_softmax(cap * np.tanh(scores), keep)
+
+    def a_hard_cap(scores, cap, keep):
+        """You clip the scores. The soft cap is a tanh, which has a slope everywhere."""
+        return masked_softmax(np.clip(scores, -cap, cap), keep)
+
+    def softmax_over_the_queries(scores, cap, keep):
+        return softmax(np.where(keep, capped(scores, cap), -1e9), -2)
 
 
 # ---- 13.2
 
 
-def contributions(outputs, W_o):
-    heads = outputs.shape[1]
-    blocks = W_o.reshape(len(W_o), heads, -1)  # (D, H, v)
-    return outputs @ blocks.transpose(1, 2, 0)
+def beside(scores, sink):
+    column = np.broadcast_to(sink[:, None, None], (*scores.shape[:-1], 1))
+    return np.concatenate([scores, column], -1)
 
 
-def outputs_and_matrices(rng):
-    for b, heads, n, v, D in ((2, 3, 4, 5, 7), (1, 2, 3, 4, 9), (3, 4, 1, 2, 5), (2, 1, 5, 3, 4)):
-        yield rng.normal(size=(b, heads, n, v)), rng.normal(size=(D, heads * v))
+def weights_with_sink(scores, sink):
+    return softmax(beside(scores, sink))[..., :-1]
 
 
-adding = Exercise("13.2", contributions, outputs_and_matrices)
+def scores_and_sinks(rng):
+    sizes = (1, 2, 3, 4, 1), (2, 3, 1, 5, 3), (3, 1, 4, 1, 2), (2, 4, 5, 3, 1)
+    for b, heads, n, m, spread in sizes:
+        yield spread * rng.normal(size=(b, heads, n, m)), 1 + rng.normal(size=heads)
+    loud = rng.uniform(-500, 500, size=(2, 3, 4, 5))
+    loud[0, 0] = -500 + rng.normal(size=(4, 5))  # below the sink by far
+    yield loud, np.array([499.0, -499.0, 0.5])
+    yield rng.normal(size=(1, 2, 5, 3)) - 500, np.array([-500.0, -499.0])
 
 
-@adding.expects
-class AddingMistakes:
-    def summed_over_the_heads(outputs, W_o):
-        """This is the output of the layer, the sum over the heads. Keep the axis of heads."""
-        return joined_heads(outputs) @ W_o.T
+learned_sink = Exercise("13.2", weights_with_sink, scores_and_sinks)
 
-    def features_of_the_heads_mixed(outputs, W_o):
-        """You give each head every H-th column of the matrix. After joining, the features of a head
-        are neighbors: its columns are, too."""
-        heads = outputs.shape[1]
-        blocks = W_o.reshape(len(W_o), -1, heads)  # (D, v, H)
-        return outputs @ blocks.transpose(2, 1, 0)
 
-    def heads_in_reverse(outputs, W_o):
-        """Your heads meet the columns in reverse order: the first v columns belong to head 0."""
-        return contributions(outputs[:, ::-1], W_o)[:, ::-1]
+@learned_sink.expects
+class LearnedSinkMistakes:
+    def no_sink(scores, sink):
+        """Your rows sum to 1, so nothing goes to the sink: it belongs in the denominator."""
+        return softmax(scores)
 
-    def first_block_for_all(outputs, W_o):
-        """You multiply every head by the first v columns. Each head has columns of its own."""
-        return outputs @ W_o[:, : outputs.shape[-1]].T
+    def maximum_not_subtracted(scores, sink):
+        e = np.exp(scores.astype(np.float32))
+        return e / (np.exp(sink.astype(np.float32))[:, None, None] + e.sum(-1, keepdims=True))
 
-    def divided_by_the_heads(outputs, W_o):
-        """You divide by the number of heads. Their sum is the output, not their mean."""
-        return contributions(outputs, W_o) / outputs.shape[1]
+    def sink_not_shifted(scores, sink):
+        """You subtract the row's maximum from the scores and not from the sink: its exponential
+        must shrink by the same factor."""
+        e = np.exp(scores - scores.max(-1, keepdims=True))
+        return e / (np.exp(sink)[:, None, None] + e.sum(-1, keepdims=True))
+
+    def a_one_in_place_of_the_sink(scores, sink):
+        """Your sink has score 0 in every head. Each head has a score of its own for it."""
+        return weights_with_sink(scores, np.zeros_like(sink))
+
+    def the_sink_itself_added(scores, sink):
+        """You add the sink's score to the denominator. Add its exponential."""
+        top = scores.max(-1, keepdims=True)
+        e = np.exp(scores - top)
+        return e / (sink[:, None, None] * np.exp(-top) + e.sum(-1, keepdims=True))
+
+    def sink_with_the_wrong_sign(scores, sink):
+        """The sign of the sink's score is wrong: a larger score takes more of the weight."""
+        return weights_with_sink(scores, -sink)
+
+    def sink_column_kept(scores, sink):
+        """You return a weight for the sink, too. Drop the last column."""
+        return softmax(beside(scores, sink))
+
+    def softmax_over_the_queries(scores, sink):
+        row = np.broadcast_to(sink[:, None, None], (*scores.shape[:-2], 1, scores.shape[-1]))
+        return softmax(np.concatenate([scores, row], -2), -2)[..., :-1, :]
 
 
 # ---- 13.3
 
-LAYERS, HEADS, KEY_HEADS, DIMENSION, TOKENS, BYTES = 40, 40, 8, 128, 6000, 2
-cache = Exercise("13.3", 2 * LAYERS * KEY_HEADS * DIMENSION * TOKENS * BYTES / 1e6)
+
+def sparsemax_backward(weights, g):
+    u = (weights > 0).astype(weights.dtype)
+    return (g - normalized(u) * g @ np.ones((g.shape[-1], 1))) * u
 
 
-@cache.expects
-class CacheMistakes:
-    def a_factor_of_2_is_missing():
-        """This is half of it. Both keys and values are kept, and each entry has 2 bytes."""
-        return cache.reference / 2
-
-    def two_factors_of_2_are_missing():
-        """This is a quarter of it. Both keys and values are kept, and each entry has 2 bytes."""
-        return cache.reference / 4
-
-    def keys_of_every_head():
-        """You count keys and values for every head of the queries. The heads share them: 8 are
-        kept."""
-        return cache.reference * HEADS / KEY_HEADS
-
-    def one_layer():
-        """This is the cache of one layer. Every layer has keys and values of its own."""
-        return cache.reference / LAYERS
-
-    def one_token():
-        """This is the cache for one token. Every token of the text leaves its keys and values."""
-        return cache.reference / TOKENS
-
-    def in_bytes():
-        """These are bytes. Divide by a million."""
-        return cache.reference * 1e6
-
-    def powers_of_two():
-        """You divide by 1024 twice. The task counts megabytes of a million bytes."""
-        return cache.reference * 1e6 / 2**20
+def sparse_rows(rng):
+    for b, n, m in ((1, 3, 4), (2, 4, 6), (3, 2, 5), (1, 1, 7), (3, 4, 2)):
+        kept = rng.random((b, n, m)) < 0.55
+        kept[0, 0, : m // 2 + 1] = True
+        weights = normalized(kept * rng.uniform(0.1, 1, size=(b, n, m)))
+        if b > 1:
+            weights[1, 0] = 0  # a fully masked row
+        yield weights, rng.normal(size=(b, n, m)) + 1
 
 
-# ---- 13.4
+backward = Exercise("13.3", sparsemax_backward, sparse_rows)
 
 
-def followed(tokens, shift=1):
-    """Return where place j follows a copy of token i: (b, n, n)."""
-    n = tokens.shape[-1]
-    before = np.roll(tokens, shift, -1)  # column j: the token at j - shift
-    places = np.arange(n)
-    real = (places - shift >= 0) & (places - shift < n)
-    return (tokens[:, :, None] == before[:, None]) & real
+@backward.expects
+class BackwardMistakes:
+    def as_for_a_softmax(weights, g):
+        """This is the backward pass of the softmax: its Jacobian holds the weights. That of
+        sparsemax holds only which of them are positive."""
+        return weights * (g - (weights * g).sum(-1, keepdims=True))
 
+    def mean_over_all_keys(weights, g):
+        """You divide by the number of all keys. The mean runs over the support only."""
+        u = weights > 0
+        return (g - (g * u).sum(-1, keepdims=True) / g.shape[-1]) * u
 
-def causal(n):
-    return np.tri(n, dtype=bool)
+    def mean_of_everything(weights, g):
+        """Your mean counts keys outside the support, too. Sum and count on the support only."""
+        return (g - g.mean(-1, keepdims=True)) * (weights > 0)
 
+    def mean_not_subtracted(weights, g):
+        """The mean is missing: raising one score raises the threshold, which lowers all weights of
+        the support."""
+        return g * (weights > 0)
 
-def weight_after(shift, weights, tokens):
-    return (weights * (followed(tokens, shift) & causal(tokens.shape[-1]))).sum(-1)
+    def gradient_outside_the_support(weights, g):
+        """Keys outside the support get a gradient. Their weight is 0 whatever a small change of
+        their score is: multiply by the mask of the support at the end."""
+        u = weights > 0
+        return g - normalized(u * 1.0) * g @ np.ones((g.shape[-1], 1))
 
+    def mean_weighted_by_the_weights(weights, g):
+        """Your mean is weighted by the weights. In the support all keys count alike."""
+        return (g - (weights * g).sum(-1, keepdims=True)) * (weights > 0)
 
-def copied_weight(weights, tokens):
-    return weight_after(1, weights, tokens)
+    def sum_in_place_of_the_mean(weights, g):
+        """You subtract the sum over the support. Divide it by the number of its keys."""
+        u = weights > 0
+        return (g - (g * u).sum(-1, keepdims=True)) * u
 
+    def the_support_of_another_query(weights, g):
+        """Your mean runs down the queries. Each query has a support of its own: average over the
+        keys, the last axis."""
+        u = weights > 0
+        return (g - (g * u).sum(-2, keepdims=True) / np.maximum(u.sum(-2, keepdims=True), 1)) * u
 
-def weights_and_tokens(rng):
-    sizes = (2, 6, 3, True), (1, 9, 4, True), (3, 7, 2, False), (1, 5, 1, False)
-    for b, n, kinds, ordered in sizes:
-        keep = causal(n) if ordered else np.ones((n, n), bool)
-        yield masked_softmax(2 * rng.normal(size=(b, n, n)), keep), rng.integers(0, kinds, (b, n))
-
-
-copying = Exercise("13.4", copied_weight, weights_and_tokens, square=True)
-
-
-@copying.expects
-class CopyingMistakes:
-    def the_copies_themselves(weights, tokens):
-        """You sum the weights on earlier copies of the token. The task asks for the places one
-        further, which followed them."""
-        return weight_after(0, weights, tokens)
-
-    def what_came_before(weights, tokens):
-        """You sum the weights on the places before a copy. The task asks for those after it."""
-        return weight_after(-1, weights, tokens)
-
-    def the_future_counts(weights, tokens):
-        """You count places after the query, too: only those with j <= i count."""
-        return (weights * followed(tokens)).sum(-1)
-
-    def the_query_itself_is_left_out(weights, tokens):
-        """You leave out place i itself. It counts if the token before it is the same, as in
-        "aa"."""
-        return copied_weight(weights * ~np.eye(tokens.shape[-1], dtype=bool), tokens)
-
-    def place_0_follows_the_end(weights, tokens):
-        """For you, place 0 follows the last token of the text. It follows nothing."""
-        n = tokens.shape[-1]
-        around = tokens[:, :, None] == np.roll(tokens, 1, -1)[:, None]
-        return (weights * (around & causal(n))).sum(-1)
-
-    def sum_over_the_queries(weights, tokens):
-        return (weights * (followed(tokens) & causal(tokens.shape[-1]))).sum(-2)
-
-    def mean_over_the_keys(weights, tokens):
-        return copied_weight(weights, tokens) / tokens.shape[-1]
-
-    def one_value_per_text(weights, tokens):
-        """You return one value per text. Each query has its own: the result has shape (b, n)."""
-        return copied_weight(weights, tokens).sum(-1)
-
-
-# ---- 13.6
-
-
-def content_scores(queries, latents, U):
-    return products(queries @ U, latents[:, None])
-
-
-def rotated_scores(turned_queries, turned_keys):
-    return products(turned_queries, turned_keys[:, None])
-
-
-def both_parts(queries, latents, U, turned_queries, turned_keys):
-    return content_scores(queries, latents, U) + rotated_scores(turned_queries, turned_keys)
-
-
-def root(*arrays):
-    return np.sqrt(sum(x.shape[-1] for x in arrays))
-
-
-def latent_scores(queries, latents, U, turned_queries, turned_keys):
-    scores = both_parts(queries, latents, U, turned_queries, turned_keys)
-    return scores / root(queries, turned_queries)
-
-
-def parts_and_matrices(rng):
-    for b, heads, n, m, d, r, e in (
-        (2, 3, 4, 7, 9, 5, 6),
-        (1, 4, 2, 7, 9, 5, 3),
-        (3, 2, 1, 5, 7, 4, 6),
-        (2, 4, 1, 6, 8, 3, 5),
-    ):
-        shapes = (b, heads, n, d), (b, m, r), (heads, d, r), (b, heads, n, e), (b, m, e)
-        yield tuple(rng.normal(size=shape) for shape in shapes)
-
-
-def largest_without_keys(queries, latents, U, turned_queries, turned_keys):
-    """Allow a copy of what is cached for each head, but, as d > r and d > e, no keys."""
-    heads = len(U)
-    absorbed = queries.size // queries.shape[-1] * latents.shape[-1]
-    scores = queries.size // queries.shape[-1] * latents.shape[1]
-    cached = heads * max(latents.size, turned_keys.size)
-    return max(queries.size, U.size, turned_queries.size, absorbed, scores, cached)
-
-
-absorbing = Exercise("13.6", latent_scores, parts_and_matrices, most_elements=largest_without_keys)
-
-
-@absorbing.expects
-class AbsorbingMistakes:
-    def root_of_the_latent_dimension(queries, latents, U, turned_queries, turned_keys):
-        """You divide by the root of the features that meet in the products, r and the rotated ones.
-        The products equal those of whole queries and keys, which have d and the rotated ones."""
-        scores = both_parts(queries, latents, U, turned_queries, turned_keys)
-        return scores / root(latents, turned_queries)
-
-    def root_of_the_content_alone(queries, latents, U, turned_queries, turned_keys):
-        """You divide by the root of d. A whole query has the features that are rotated, too."""
-        return both_parts(queries, latents, U, turned_queries, turned_keys) / root(queries)
-
-    def each_part_with_a_scale_of_its_own(queries, latents, U, turned_queries, turned_keys):
-        """You divide each product by the root of its own dimension. Both are parts of one product
-        of whole queries and keys, so they have one scale."""
-        content = content_scores(queries, latents, U) / root(queries)
-        return content + rotated_scores(turned_queries, turned_keys) / root(turned_queries)
-
-    def without_a_scale(queries, latents, U, turned_queries, turned_keys):
-        """The scale is missing: divide by the root of the dimension of the whole query."""
-        return both_parts(queries, latents, U, turned_queries, turned_keys)
-
-    def rotated_parts_forgotten(queries, latents, U, turned_queries, turned_keys):
-        """You score the content alone. Add the product of the rotated parts."""
-        return content_scores(queries, latents, U) / root(queries, turned_queries)
-
-    def content_forgotten(queries, latents, U, turned_queries, turned_keys):
-        """You score the rotated parts alone. Add the product of the content parts."""
-        return rotated_scores(turned_queries, turned_keys) / root(queries, turned_queries)
-
-    def one_matrix_for_all_heads(queries, latents, U, turned_queries, turned_keys):
-        """Your heads all absorb the matrix of head 0. Each has one of its own."""
-        first = np.broadcast_to(U[:1], U.shape)
-        return latent_scores(queries, latents, first, turned_queries, turned_keys)
-
-    def weights_in_place_of_scores(queries, latents, U, turned_queries, turned_keys):
-        return softmax(latent_scores(queries, latents, U, turned_queries, turned_keys))
+    @symptom
+    def nan_in_a_fully_masked_row(answer, target, weights, g):
+        """A fully masked row has no support, and 0/0 is NaN: divide by 1 there."""
+        return answer.shape == target.shape and np.isnan(answer).any() and not weights.any(-1).all()
