@@ -7,7 +7,7 @@ from bookbinder.chapters import Chapter
 from bookbinder.config import Book, Edition
 from bookbinder.notation import PAGE, read_notation, table
 from bookbinder.reading_time import minutes
-from bookbinder.routes import Route, minutes_of, read_routes, route_table, words_for
+from bookbinder.routes import Route, in_hours, minutes_of, read_routes, route_table, words_for
 
 MINUTES, NOTATION = "{{minutes}}", "{{notation}}"
 
@@ -42,8 +42,9 @@ def time_text(chapter: Chapter, routes: dict[str, Route], letters: bool) -> str:
         text += f", {practised} for the exercises"
     for name, route in routes.items():
         if part := route.get(chapter.name):
+            spent = in_hours(minutes_of(part))
             label = f"In {name.replace('_', ' ')}"
-            text += f"\n\n**{label}** {words_for(chapter, part)} (about {minutes_of(part)} minutes)"
+            text += f"\n\n**{label}** {words_for(chapter, part)} (about {spent})"
     if letters:
         text += f"\n\n**Letters** are explained in the [notation]({PAGE}.ipynb)."
     return text

@@ -6,6 +6,7 @@ from bookbinder.chapters import Chapter, title_cell
 from bookbinder.config import FILE, Book, guess
 from bookbinder.errors import BookError
 from bookbinder.reading_time import Section, in_fives, sections
+from bookbinder.roles import WORDS
 from bookbinder.text import anchor_of
 
 Route = dict[str, list[Section]]  # chapter -> what to read of it
@@ -50,11 +51,10 @@ def read_route(
 
 def words_for(chapter: Chapter, read: list[Section], file: str = "") -> str:
     """Say in Markdown what to read of a chapter."""
-    whole = [s.heading.english for s in sections(chapter)]
-    headings = [s.heading.english for s in read]
-    if headings == whole:
-        return "all of it" + ", with its exercises" * any(s.is_exercises for s in read)
-    if headings == [s.heading.english for s in sections(chapter) if not s.is_exercises]:
+    skipped = {s.heading.english for s in sections(chapter)} - {s.heading.english for s in read}
+    if not skipped:
+        return "all of it, with its exercises" if any(s.is_exercises for s in read) else "all of it"
+    if skipped == {WORDS["exercises"]}:
         return "all of it but its exercises"
     return ", ".join(f"[{s.heading.title}]({file}#{anchor_of(s.heading)})" for s in read)
 
@@ -63,15 +63,19 @@ def minutes_of(read: list[Section]) -> int:
     return max(1, in_fives(sum(s.minutes for s in read)))
 
 
+def in_hours(minutes: int) -> str:
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+
+
 def route_table(chapters: list[Chapter], route: Route) -> str:
     """Return a route as a table in Markdown, with its sum."""
-    rows = ["| Chapter | Read | Minutes |", "|---|---|---|"]
+    rows = ["| Chapter | Read | Time |", "|---|---|---|"]
     for chapter in chapters:
         if chapter.name not in route:
             continue
         title = title_cell(chapter.notebook).source.splitlines()[0].lstrip("# ").strip()
         file, read = f"{chapter.name}.ipynb", route[chapter.name]
         what = words_for(chapter, read, file)
-        rows.append(f"| [{title}]({file}) | {what} | {minutes_of(read)} |")
-    total = sum(map(minutes_of, route.values()))
-    return "\n".join([*rows, f"| **Together** | | {total // 60} h {total % 60} min |"])
+        rows.append(f"| [{title}]({file}) | {what} | {in_hours(minutes_of(read))} |")
+    total = in_hours(sum(map(minutes_of, route.values())))
+    return "\n".join([*rows, f"| **Together** | | {total} |"])

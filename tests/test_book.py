@@ -39,7 +39,8 @@ def test_generated_files_are_what_the_source_gives(edition):
 
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_overlays_read_alone_with_the_headings_of_their_chapters(edition):
-    assert not [overlay for overlay, target in targets(BOOK, edition) if not target.has_places]
+    laid = [(overlay, target) for overlay, target in targets(BOOK, edition) if overlay.exists()]
+    assert not [overlay for overlay, target in laid if not target.has_places]
 
 
 @pytest.mark.parametrize("edition", EDITIONS)

@@ -68,11 +68,12 @@ def test_minutes_follow_from_words_and_lines(book):
 def test_the_time_and_the_routes_are_written_into_the_chapters(book):
     first, second = filled_in(book, book.editions[0], read(book))
     assert "**Time** about 10 minutes to read, 10 for the exercises\n" in prose(first)
-    assert "**In two hours** [Look here](#Look-here) (about 10 minutes)" in prose(first)
-    assert "| [1. First](01_first.ipynb) | [Look here](01_first.ipynb#Look-here) | 10 |" in prose(
-        second
+    assert "**In two hours** [Look here](#Look-here) (about 10 min)" in prose(first)
+    assert (
+        "| [1. First](01_first.ipynb) | [Look here](01_first.ipynb#Look-here) | 10 min |"
+        in prose(second)
     )
-    assert "| **Together** | | 0 h 10 min |" in prose(second)
+    assert "| **Together** | | 10 min |" in prose(second)
     assert "{{" not in prose(first) + prose(second)
 
 
