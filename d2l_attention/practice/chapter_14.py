@@ -2,33 +2,68 @@
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise, one_of, symptom, when
+from d2l_attention.practice.exercises import Exercise, when
 
 # ---- 14.1
 
 
-saved = Exercise("14.1", 0.6)
+def in_batches(lens, size):
+    return [lens[start : start + size] for start in range(0, len(lens), size)]
 
 
-@saved.expects
-class SavedMistakes:
-    def the_share_that_stays():
-        """That is the share that is left after the cut. The question asks what it saves."""
-        return 0.4
+def padded_scores(batches):
+    return sum(len(batch) * batch.max() ** 2 for batch in batches)
 
-    def the_padded_examples_alone():
-        """That is the share among the three padded examples. The full one counts as well."""
-        return 0.8
 
-    @symptom
-    def counted_in_scores(answer, target):
-        """That is a number of scores. The question asks for a share, between 0 and 1."""
-        return one_of(160, 240)(answer, target)
+def sorted_scores(lens, size):
+    return padded_scores(in_batches(np.sort(lens), size))
 
-    @symptom
-    def a_percentage(answer, target):
-        """That is a percentage. Give the share as a number between 0 and 1."""
-        return one_of(40, 60)(answer, target)
+
+def lengths_and_sizes(rng):
+    for count, size, longest in ((7, 3, 9), (11, 4, 30), (5, 2, 12), (13, 5, 100), (10, 3, 50)):
+        yield rng.integers(1, longest, size=count), size
+
+
+similar = Exercise("14.1", sorted_scores, lengths_and_sizes)
+
+
+@similar.expects
+class SimilarMistakes:
+    def not_sorted(lens, size):
+        """These are batches in the order of the list. Sort the lengths first."""
+        return padded_scores(in_batches(lens, size))
+
+    def padded_to_the_longest_of_all(lens, size):
+        """You pad every batch to the longest example of all. Each batch has a longest of its
+        own."""
+        return len(lens) * lens.max() ** 2
+
+    def nothing_padded(lens, size):
+        """These are the scores without any padding. All examples of a batch are padded to its
+        longest."""
+        return (lens**2).sum()
+
+    def last_batch_dropped(lens, size):
+        """The last batch is missing: it has fewer examples, and counts as well."""
+        return padded_scores([b for b in in_batches(np.sort(lens), size) if len(b) == size])
+
+    def last_batch_filled_up(lens, size):
+        """You count the last batch as a full one. It has only the examples that are left."""
+        return sum(size * batch.max() ** 2 for batch in in_batches(np.sort(lens), size))
+
+    def one_query_per_example(lens, size):
+        """You count one query per example. In self-attention each of the m tokens asks, padding
+        included: m times m scores."""
+        return sum(len(batch) * batch.max() for batch in in_batches(np.sort(lens), size))
+
+    def padded_keys_only(lens, size):
+        """You count the queries before padding. Queries and keys are the same tokens, so both are
+        padded."""
+        return sum(batch.sum() * batch.max() for batch in in_batches(np.sort(lens), size))
+
+    def one_example_per_batch(lens, size):
+        """You count one example per batch. A batch has up to `size` of them."""
+        return sum(batch.max() ** 2 for batch in in_batches(np.sort(lens), size))
 
 
 # ---- 14.2: the chapter checks the answer under `vmap`, so inputs have an axis more than the task
