@@ -52,9 +52,10 @@ def defined(stretch: Stretch) -> set[str]:
 
 
 def called(stretch: Stretch) -> tuple[set[str], set[str]]:
-    """Return the names that the code of a section loads, and those that it takes of the module."""
+    """Return the names that a section loads and does not set, and those it takes of the module."""
     nodes = [node for source in stretch.code for node in ast.walk(ast.parse(source))]
     names = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    names -= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     taken = {
         n.attr
         for n in nodes
