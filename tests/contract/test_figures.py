@@ -75,10 +75,9 @@ def test_sentences_show_the_words_and_how_much_the_last_one_attends_to_each():
     first, second = figure.axes
     texts = [text.get_text() for text in first.texts]
     assert texts == ["a", "0.75", "b", "0.25", "c"]  # no number beside next to no weight
-    arcs = [patch.get_linewidth() for patch in second.patches[1:6:2]]
-    assert arcs == [0, 0, 4]
-    cells = [patch.get_facecolor()[:3] for patch in first.patches[0:6:2]]
-    assert sorted(cells) == cells  # the darker, the more weight
+    assert [arc.get_linewidth() for arc in second.patches[2:9:3]] == [0, 0, 4]
+    tints = [cell.get_alpha() for cell in first.patches[0:9:3]]
+    assert sorted(tints, reverse=True) == tints  # the darker, the more weight
 
 
 def test_weights_that_do_not_fit_the_sentences_are_refused():
