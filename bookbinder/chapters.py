@@ -70,6 +70,12 @@ def places_of(file: str, notebook: NotebookNode, lines: list[int]) -> list[list[
     ]
 
 
+def number_of(name: str) -> int | None:
+    """Return the number of a chapter; none of a page to look things up."""
+    number = name.split("_")[0]
+    return int(number) if number.isdigit() else None
+
+
 def tags_of(cell: NotebookNode) -> list[str]:
     return cell.metadata.get("tags", [])
 

@@ -4,7 +4,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bookbinder.errors import BookError
@@ -12,12 +12,12 @@ from d2l_attention.frameworks import known, load
 
 FILE = "book.toml"
 PACKAGE = "d2l_attention"  # with the modules, and what they import that is written by hand
-CHAPTER = re.compile(r"\d\d_[a-z0-9_]+")
+CHAPTER = re.compile(r"(\d\d_)?[a-z][a-z0-9_]*")  # without a number: a page to look things up
 ENGLISH = "en"  # the language of the source
 REPOSITORY = re.compile(r"(https|file)://[^\s\"'\\]+")  # for pip after "git+", inside quotes
 KEYS = {"title": str, "seconds_per_cell": int, "chapters": list, "frameworks": dict}
-KEYS |= {"languages": list, "repository": str, "two_hours": list}
-OPTIONAL = {"repository": "", "two_hours": []}
+KEYS |= {"languages": list, "appendices": list, "repository": str, "routes": dict}
+OPTIONAL = {"appendices": [], "repository": "", "routes": {}}
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,9 @@ class Book:
     chapters: tuple[str, ...]
     editions: tuple[Edition, ...]
     repository: str = ""  # where it is published
-    two_hours: tuple[str, ...] = ()  # a short path: "chapter", or "chapter#Heading"
+    appendices: tuple[str, ...] = ()  # the last chapters, named by letters in the contents
+    # name -> what to read: "chapter", all of it but its exercises, or "chapter#Heading"
+    routes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def source(self) -> Path:
@@ -66,6 +68,13 @@ class Book:
     def chapters_of(self, edition: Edition) -> list[str]:
         """Return the chapters of an edition, in the order of the book."""
         return [name for name in self.chapters if name not in edition.without]
+
+    def listed(self, name: str, title: str) -> str:
+        """Return the title of a chapter in the contents, where appendices have letters."""
+        if name not in self.appendices:
+            return title
+        letter = chr(ord("A") + self.appendices.index(name))
+        return f"Appendix {letter}: {title.partition('. ')[2]}"
 
     def overlay_file(self, edition: Edition, name: str) -> Path | None:
         """Return where an edition has what differs from a chapter; None for the first framework."""
@@ -103,10 +112,12 @@ def read_book(root: Path) -> Book:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BookError(f"{FILE}: {error}") from None
     check_keys(table, KEYS, FILE)
-    lists = {key: tuple(map(str, table[key])) for key in ("chapters", "two_hours")}
+    routes = {name: tuple(map(str, entries)) for name, entries in table["routes"].items()}
+    appendices = tuple(map(str, table["appendices"]))
+    lists = {"chapters": (*map(str, table["chapters"]), *appendices), "appendices": appendices}
     editions = read_editions(root, table["frameworks"], table["languages"])
     values = {key: table[key] for key in ("title", "seconds_per_cell", "repository")}
-    book = Book(root=root, editions=editions, **values, **lists)
+    book = Book(root=root, editions=editions, routes=routes, **values, **lists)
     if book.seconds_per_cell <= 0:
         raise BookError(f"{FILE}: seconds_per_cell must be positive, got {book.seconds_per_cell}")
     if book.repository and not REPOSITORY.fullmatch(book.repository):

@@ -16,7 +16,7 @@ HEADING = re.compile(r"^(##?) (.+)$", re.MULTILINE)
 def write_contents_panel(book: Book, edition: Edition) -> None:
     """Write the extension to `_build/lab/`, where `make lab` shows it to JupyterLab."""
     folder = book.root / "_build" / "lab" / NAME
-    chapters = [contents_of(edition, name) for name in book.chapters_of(edition)]
+    chapters = [contents_of(book, edition, name) for name in book.chapters_of(edition)]
     listed = json.dumps(chapters, ensure_ascii=False)
     script = SCRIPT.read_text(encoding="utf-8").replace("CHAPTERS = []", f"CHAPTERS = {listed}")
     write_whole(folder / LOADED, script.replace("NAME", NAME))
@@ -28,10 +28,11 @@ def write_contents_panel(book: Book, edition: Edition) -> None:
     write_whole(folder / "package.json", json.dumps(description, indent=1) + "\n")
 
 
-def contents_of(edition: Edition, name: str) -> tuple[str, str, list[str]]:
+def contents_of(book: Book, edition: Edition, name: str) -> tuple[str, str, list[str]]:
     """Return file, title and sections of a chapter of an edition."""
     notebook = json.loads((edition.notebooks / f"{name}.ipynb").read_text("utf-8"))
     prose = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown"]
     headings = HEADING.findall("\n".join(prose))
     title = next((text for marks, text in headings if marks == "#"), name)
-    return f"{name}.ipynb", title, [text for marks, text in headings if marks == "##"]
+    sections = [text for marks, text in headings if marks == "##"]
+    return f"{name}.ipynb", book.listed(name, title), sections

@@ -40,6 +40,22 @@ def problems(pages: list[Page], folder: Path) -> list[str]:
 
 def form_problems(page: Page) -> list[str]:
     """Check the opening, one sentence per line, and that no viewer shows raw markup."""
+    found = opening_problems(page) if page.number is not None else []
+    for line in page.lines():
+        bare = without_code(line.text)
+        if RAW_MARKUP.search(line.text) or HTML.search(re.sub(r"<https?:[^>]*>", "", bare)):
+            found.append(f"{line.where}: some viewers show this raw: {line.text[:60]!r}")
+        plain = ABBREVIATION.sub("", LABEL.sub("", line.text))
+        whole = line.in_references or plain.startswith(("|", "#"))
+        if not whole and TWO_SENTENCES.search(plain):
+            found.append(f"{line.where}: more than one sentence in a line: {line.text[:60]!r}")
+        if bare.count("$$") % 2 and line.text.strip() != "$$":
+            found.append(f"{line.where}: put $$ on a line of its own, or both on one line")
+    return found
+
+
+def opening_problems(page: Page) -> list[str]:
+    """Check what stands at the beginning and at the end of every chapter."""
     first = page.chapter.where(0)
     lines = list(page.lines())
     found = []
@@ -51,16 +67,6 @@ def form_problems(page: Page) -> list[str]:
         found.append(f"{first}: the opening lacks '{WORDS['time']} {{{{minutes}}}}'")
     if "summary" not in roles:
         found.append(f"{first}: a chapter closes with {WORDS['summary']!r}")
-    for line in lines:
-        bare = without_code(line.text)
-        if RAW_MARKUP.search(line.text) or HTML.search(re.sub(r"<https?:[^>]*>", "", bare)):
-            found.append(f"{line.where}: some viewers show this raw: {line.text[:60]!r}")
-        plain = ABBREVIATION.sub("", LABEL.sub("", line.text))
-        whole = line.in_references or plain.startswith(("|", "#"))
-        if not whole and TWO_SENTENCES.search(plain):
-            found.append(f"{line.where}: more than one sentence in a line: {line.text[:60]!r}")
-        if bare.count("$$") % 2 and line.text.strip() != "$$":
-            found.append(f"{line.where}: put $$ on a line of its own, or both on one line")
     return found
 
 
@@ -121,11 +127,11 @@ def number_problems(page: Page) -> list[str]:
     """Check that numbers in prose are shown by an output above, given in code, or cited.
 
     Numbers are decimals, percentages, powers of ten and integers of three digits or more; smaller
-    integers (two keys, three rows) are words of the text.
+    integers (two keys, three rows) are words of the text. A page without a number only lists.
     """
     found = []
     given = page.given()
-    for line in page.lines():
+    for line in page.lines() if page.number is not None else ():
         if line.in_references or CITATION.search(line.text) or line.role == "time":
             continue  # others look at citations, and the binder counts the minutes
         text = re.sub(r"\{,\}|(?<=\d),(?=\d{3}\b)", "", LINK.sub(r" \2 ", TAG.sub("", line.text)))

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from bookbinder.chapters import Chapter
+from bookbinder.chapters import Chapter, number_of
 from bookbinder.errors import BookError
 from bookbinder.text import Page
 
 FILE = "notation.toml"
+PAGE = "notation"  # the page without a number that shows it
 KEYS = ("symbol", "meaning", "shape")
 MATH = re.compile(r"\$\$(.*?)\$\$|(?<![\\$])\$([^$\n]+)\$", re.DOTALL)
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
@@ -121,7 +122,8 @@ def letters_of(equation: str) -> Iterable[str]:
 
 def used_letters(letters: list[Letter], chapters: list[Chapter]) -> list[Letter]:
     """Return the common letters, and those of one chapter that this edition of it uses."""
-    used = {number_of(c.name): set(where_letters(Page(c, c.notebook))) for c in chapters}
+    numbered = [c for c in chapters if number_of(c.name) is not None]
+    used = {number_of(c.name): set(where_letters(Page(c, c.notebook))) for c in numbered}
     return [x for x in letters if x.chapter is None or x.letters & used.get(x.chapter, set())]
 
 
@@ -131,7 +133,8 @@ def table(letters: list[Letter], chapters: list[Chapter]) -> str:
     A chapter's letter that this edition of it does not use is left out.
     """
     titles = {None: "**In every chapter**"}
-    titles |= {number_of(c.name): f"**Only in chapter {number_of(c.name)}**" for c in chapters}
+    numbers = [number_of(c.name) for c in chapters]
+    titles |= {n: f"**Only in chapter {n}**" for n in numbers if n is not None}
     rows: dict[int | None, list[str]] = {number: [] for number in titles}
     for x in used_letters(letters, chapters):
         names = ", ".join(f"`{name}`" if name != "…" else name for name in x.names)
@@ -141,16 +144,12 @@ def table(letters: list[Letter], chapters: list[Chapter]) -> str:
     return "\n\n".join(blocks)
 
 
-def number_of(name: str) -> int:
-    return int(name.split("_")[0])
-
-
 def where_letters(page: Page) -> dict[str, str]:
     """Return the letters of a page's equations, each with the place where it comes first.
 
-    The notation table itself and the references are left out.
+    The references are left out.
     """
-    told = [line for line in page.lines() if line.section not in ("notation", "references")]
+    told = [line for line in page.lines() if line.section != "references"]
     passages = [(line.where, line.text) for line in told]
     for _, lines in groupby(told, key=lambda line: line.cell):  # equations span lines
         passages.append((page.chapter.file, "\n".join(line.text for line in lines)))
@@ -167,6 +166,8 @@ def letter_problems(letters: list[Letter], pages: list[Page]) -> list[str]:
     known = {None, *(page.number for page in pages)}
     found += [f"{FILE}: no chapter {x.chapter}" for x in letters if x.chapter not in known]
     for page in pages:
+        if page.number is None:
+            continue  # the table itself
         allowed = {None, page.number}
         declared = {x for letter in letters if letter.chapter in allowed for x in letter.letters}
         used = where_letters(page)

@@ -1,4 +1,4 @@
-"""How long a chapter takes to read and to practise, by one rule, and the path of two hours.
+"""How long a chapter takes to read and to practise, by one rule.
 
 Reading: 150 words of prose or 6 lines of code a minute; code that only draws, and that of
 explorers, is not counted. Exercises: reading the task and its solution, and for the first try a

@@ -14,7 +14,6 @@ ROLES = {  # a heading is the whole line; anything else, how the line begins
     "## Exercises": "exercises",
     "## Summary": "summary",
     "## References": "references",
-    "## Notation": "notation",
     "<summary>Hint": "hint",
     "<summary>Solution": "solution",
     "<summary>Answer": "answer",

@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from nbformat import NotebookNode
 
-from bookbinder.chapters import Chapter
+from bookbinder.chapters import Chapter, number_of
 from bookbinder.roles import WORDS, role_of
 
 TAG = re.compile(r"\\tag\{([^}]*)\}")
@@ -127,8 +127,8 @@ class Page:
         return self.chapter.name
 
     @property
-    def number(self) -> int:
-        return int(self.name.split("_")[0])
+    def number(self) -> int | None:
+        return number_of(self.name)
 
     @property
     def text(self) -> str:

@@ -98,6 +98,47 @@ def show_heatmaps(
     return draw_panels(panels, hatched, (xlabel, ylabel), titles, ticks, figsize, scale)
 
 
+def show_sentences(sentences: Sequence[Sequence[str]], weights):
+    """Draw sentences side by side, and how much the last word of each attends to every word.
+
+    Args:
+        sentences: Lists of words, all of one length n.
+        weights: One row of attention weights for each sentence: (sentences, n).
+
+    Raises:
+        ValueError: The weights do not fit the sentences.
+    """
+    from matplotlib import colormaps
+    from matplotlib import pyplot as plt
+    from matplotlib.patches import PathPatch, Rectangle
+    from matplotlib.path import Path
+
+    weights = np.asarray(to_numpy(weights), dtype=np.float64).round(6)
+    if sizes := {(len(sentences), len(words)) for words in sentences} - {weights.shape}:
+        raise ValueError(f"weights must have shape {sizes.pop()}, got {weights.shape}")
+    n = weights.shape[1]
+    size = 2.1 * len(sentences), 0.27 * n + 0.2
+    fig, axes = plt.subplots(1, len(sentences), figsize=size, squeeze=False)
+    for ax, words, row in zip(axes[0], sentences, weights, strict=True):
+        for j, (word, weight) in enumerate(zip(words, row, strict=True)):
+            ink = "white" if weight > 0.5 else "black"
+            cell = {"facecolor": colormaps["Blues"](weight), "edgecolor": "0.88"}
+            ax.add_patch(Rectangle((0, j), 1, 1, **cell))
+            ax.text(0.06, j + 0.5, word, va="center", color=ink)
+            if weight >= 0.05:
+                ax.text(0.95, j + 0.5, f"{weight:.2f}", ha="right", va="center", color=ink, size=8)
+            far = 1 + 0.75 * (n - 1 - j) / n
+            bow = Path([(1, n - 0.5), (far, n - 0.5), (far, j + 0.5), (1, j + 0.5)], [1, 4, 4, 4])
+            look = {"fill": False, "edgecolor": "#0072B2", "linewidth": 4 * weight}
+            ax.add_patch(PathPatch(bow, capstyle="butt", **look))
+        ax.add_patch(Rectangle((0, n - 1), 1, 1, fill=False, edgecolor="#D55E00", linewidth=2))
+        ax.set(xlim=(-0.03, 1.6), ylim=(n + 0.1, -0.1))
+        ax.axis("off")
+    if "inline" in plt.get_backend():
+        plt.close(fig)  # Jupyter shows the figure that a cell returns
+    return fig
+
+
 def as_panels(matrices) -> np.ndarray:
     """Return matrices as panels in rows and columns: (rows, columns, n, m)."""
     panels = np.asarray(to_numpy(matrices), dtype=np.float64)

@@ -521,14 +521,14 @@ def rotate(x: Array, positions: Array | None = None, base: float = 10_000.0) -> 
     return turned.reshape(*turned.shape[:-2], d).astype(x.dtype)
 
 
-# From book/13_many_heads.md, Project, split, attend, join
+# From book/12_many_heads.md, Project, split, attend, join
 def split_heads(x: Array, heads: int) -> Array:
     """Split the last axis: (b, n, D) -> (b, n, H, D/H) -> (b, H, n, D/H)."""
     size = x.shape[-1] // heads
     return x.reshape(*x.shape[:-1], heads, size).swapaxes(1, 2)
 
 
-# From book/13_many_heads.md, Write the layer
+# From book/12_many_heads.md, Write the layer
 def causal_mask(n: int, m: int, first: int | Array) -> Array:
     """Let n of m places, from `first` on, see no later one: (n, m)."""
     queries = first + jnp.arange(n)[:, None]  # (n, 1)

@@ -426,7 +426,7 @@ class CosineAttention(Attention):
         return unit_vectors(queries) / self.temperature, unit_vectors(keys)
 
 
-# From book/11_positions_in_the_score.md, Waves of many lengths
+# From book/11_positions_in_the_score.md, Sines and cosines of many wavelengths
 def angles(positions: Tensor, d: int, base: float = 10_000.0) -> Tensor:
     """Return i base^(-2t / d) for positions i (..., n): (..., n, d / 2)."""
     pairs = torch.arange(0, d, 2, device=positions.device)

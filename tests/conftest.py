@@ -67,7 +67,7 @@ SAMPLE = f"""\
 
 **Time** {{{{minutes}}}}
 
-{{{{path}}}}
+{{{{two_hours}}}}
 
 ## Look here
 

@@ -1,23 +1,24 @@
-"""What the binder writes into the text: minutes, the path of two hours, the notation table."""
+"""What the binder writes into the text: minutes, the routes, the notation table."""
 
 import dataclasses
 
 import pytest
 from conftest import SAMPLE
-from this_book import BOOK, chapters
 
 from bookbinder.chapters import read_chapter
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams, stale_diagrams
 from bookbinder.errors import BookError
 from bookbinder.notation import letter_problems, letters_in, read_notation, table
-from bookbinder.placeholders import filled_in, path_minutes, path_sections
+from bookbinder.placeholders import filled_in
 from bookbinder.reading_time import minutes, sections
+from bookbinder.routes import read_routes
 from bookbinder.terms import early_uses
 from bookbinder.text import Page
 
 SECOND = (
-    "# 2. Second\n\nTake $m$ and $r$.\n\n{{path}}\n\n{{notation}}\n\n![A box.](figures/box.svg)\n"
+    "# 2. Second\n\nTake $m$ and $r$.\n\n{{two_hours}}\n\n{{notation}}\n\n"
+    "![A box.](figures/box.svg)\n"
 )
 LETTERS = """
 [[letter]]
@@ -44,7 +45,7 @@ def book(tmp_path):
     names = ("01_first", "02_second")
     for name, text in zip(names, (SAMPLE, SECOND), strict=True):
         (tmp_path / f"book/{name}.md").write_text(text)
-    return Book(tmp_path, "T", 9, names, (edition,), two_hours=("01_first#Look here",))
+    return Book(tmp_path, "T", 9, names, (edition,), routes={"two_hours": ("01_first#Look here",)})
 
 
 def read(book):
@@ -64,30 +65,26 @@ def test_minutes_follow_from_words_and_lines(book):
     assert minutes(first) == (10, 10)
 
 
-def test_the_time_and_the_path_are_written_into_the_chapters(book):
+def test_the_time_and_the_routes_are_written_into_the_chapters(book):
     first, second = filled_in(book, book.editions[0], read(book))
     assert "**Time** about 10 minutes to read, 10 for the exercises\n" in prose(first)
-    assert "**Two-hour path** [Look here](#Look-here) (about 10 minutes)" in prose(first)
-    assert "| [1. First](01_first.ipynb) | [Look here](01_first.ipynb#Look-here) | 10 |" in prose(
-        second
+    assert "**In two hours** [Look here](#Look-here) (about 10 min)" in prose(first)
+    assert (
+        "| [1. First](01_first.ipynb) | [Look here](01_first.ipynb#Look-here) | 10 min |"
+        in prose(second)
     )
-    assert "| **Together** | | 0 h 10 min |" in prose(second)
+    assert "| **Together** | | 10 min |" in prose(second)
     assert "{{" not in prose(first) + prose(second)
 
 
-def test_the_path_leaves_out_what_the_edition_does_and_leads_nowhere_else(book):
-    assert path_sections(book, read(book)[1:]) == {}
+def test_a_route_leaves_out_what_the_edition_does_and_leads_nowhere_else(book):
+    assert read_routes(book, read(book)[1:]) == {"two_hours": {}}
     for entry, message in {
-        "03_none": "two_hours: no chapter '03_none'",
+        "03_none": "routes.two_hours: no chapter '03_none'",
         "01_first#Look her": "01_first has no section 'Look her' .did you mean 'Look here'",
     }.items():
         with pytest.raises(BookError, match=message):
-            path_sections(dataclasses.replace(book, two_hours=(entry,)), read(book))
-
-
-def test_the_path_of_this_book_takes_two_hours():
-    path = path_sections(BOOK, chapters(BOOK.editions[0]))
-    assert 105 <= sum(map(path_minutes, path.values())) <= 125
+            read_routes(dataclasses.replace(book, routes={"two_hours": (entry,)}), read(book))
 
 
 def test_the_notation_table_has_common_letters_first_and_those_that_the_edition_uses(book):

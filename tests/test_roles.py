@@ -10,9 +10,10 @@ from bookbinder.chapters import read_chapter
 from bookbinder.config import Book, Edition
 from bookbinder.export import saved_in
 from bookbinder.lint import problems
-from bookbinder.placeholders import filled_in, path_sections
+from bookbinder.placeholders import filled_in
 from bookbinder.reading_time import minutes
 from bookbinder.roles import role_of
+from bookbinder.routes import read_routes
 from bookbinder.site.sources import paired
 from bookbinder.text import Page, headings_of, shown_words, with_shown_anchors
 from bookbinder.worksheets import students, teachers
@@ -40,7 +41,7 @@ EXERCISES = ["Exercise-1.1", "Exercise-1.2", "Exercise-1.3"]
 def book(tmp_path):
     (tmp_path / "book").mkdir()
     (tmp_path / "book/01_first.md").write_text(SAMPLE)
-    return Book(tmp_path, "T", 9, ("01_first",), (), two_hours=("01_first#Look here",))
+    return Book(tmp_path, "T", 9, ("01_first",), (), routes={"two_hours": ("01_first#Look here",)})
 
 
 def read(book, language="en"):
@@ -63,14 +64,14 @@ def text_of(chapter):
 def test_links_and_routes_lead_to_the_headings_that_are_shown(book):
     (chapter,) = read(book, "zh")
     assert "[a look](#看这里) [[1]](#参考文献)" in text_of(chapter)
-    assert "**Two-hour path** [看这里](#看这里)" in text_of(chapter)
+    assert "**In two hours** [看这里](#看这里)" in text_of(chapter)
     assert "| [看这里](01_first.ipynb#看这里) |" in text_of(chapter)
     page = Page(chapter, chapter.notebook)
     (book.root / "01_first.ipynb").touch()
     assert problems([page], book.root) == []
     assert page.anchors() == ["1.-第一", "看这里", "练习", *EXERCISES, "总结", "参考文献"]
     with pytest.raises(Exception, match="has no section '看这里'"):
-        path_sections(dataclasses.replace(book, two_hours=("01_first#看这里",)), [chapter])
+        read_routes(dataclasses.replace(book, routes={"one": ("01_first#看这里",)}), [chapter])
 
 
 def test_headings_of_editions_are_paired_by_their_english(book):

@@ -28,10 +28,10 @@ def pages(edition: Edition) -> list[Page]:
     ]
 
 
-def checked_exercises(number: int) -> set[str]:
+def checked_exercises(number: int | None) -> set[str]:
     """Return the exercises of a chapter that are declared to have a check."""
-    name = f"chapter_{number:02}"
-    if not (ROOT / f"d2l_attention/practice/{name}.py").exists():
+    name = f"chapter_{number or 0:02}"
+    if number is None or not (ROOT / f"d2l_attention/practice/{name}.py").exists():
         return set()
     module = importlib.import_module(f"d2l_attention.practice.{name}")
     return {exercise.number for exercise in exercises_in(module)}

@@ -8,7 +8,8 @@ from html import escape
 
 from nbformat import NotebookNode
 
-from bookbinder.chapters import Chapter
+from bookbinder.chapters import Chapter, number_of
+from bookbinder.config import Book
 from bookbinder.pictures import SVG
 from bookbinder.site.home_explorer import explorer
 from bookbinder.site.pages import title_of
@@ -36,58 +37,73 @@ OPENING = """\
   link.hidden = false;
 }})();
 </script>"""
-PATHS = """\
-::::{{container}} paths
+ROUTE = """\
 :::{{container}} path
-**In two hours**
+**In {name}**
 
-{sections} sections tell the story from the first look-up to the layer of a Transformer, and to a \
-model whose weights you can read; do one exercise per chapter.
+{about}
 
 <details>
-<summary>The sections</summary>
+<summary>What to read</summary>
 
 {table}
 
 </details>
-:::
+:::"""
+ABOUT = {  # the routes of book.toml
+    "two_hours": "From the first look-up to a trained layer that finds what *it* stands for in a "
+    "sentence, and to what a second head adds.",
+    "one_day": "Six chapters with their exercises, from the first weights to a small Transformer "
+    "that you train and take apart.",
+}
+WHOLE = """\
 :::{{container}} path
-**The whole book**
+**Everything**
 
 {chapters} chapters in their order: about {hours} hours to read, and {practice} for the exercises.
 Each names what it needs, so you may also begin with the question that brought you here.
-:::
-::::"""
+:::"""
 
 
 def home_page(
-    title: str,
+    book: Book,
     lead: str,
     notebooks: list[tuple[Chapter, NotebookNode]],
     more: tuple[str, ...],
-    two_hours: tuple[str, int] | None = None,
+    routes: dict[str, str],
 ) -> str:
-    """Return the home page: an explorer, where to begin or go on, two paths, the chapters.
+    """Return the home page: an explorer, where to begin or go on, the routes, the chapters.
 
-    `two_hours` is the path of two hours: its table, and how many sections it has.
+    `routes` are the tables of the routes by name.
     """
     chapters = [chapter for chapter, _ in notebooks]
     titles = [[chapter.name, title_of(chapter)] for chapter in chapters]
     opening = OPENING.format(first=chapters[0].name, chapters=json.dumps(titles))
     lines = ["---", "html_theme.sidebar_secondary.remove: true", "---", ""]
-    lines += [f"# {title}", "", lead, "", "```{raw} html", explorer(), opening, "```", ""]
-    if two_hours:
-        spent = [Page(chapter, chapter.notebook).minutes() for chapter in chapters]
-        hours, practice = (round(sum(minutes) / 60) for minutes in zip(*spent, strict=True))
-        table, sections = two_hours
-        counts = {"chapters": len(chapters), "hours": hours, "practice": practice}
-        lines += [PATHS.format(table=table, sections=sections, **counts), ""]
-    cards = [card(chapter, notebook) for chapter, notebook in notebooks]
+    lines += [f"# {book.title}", "", lead, "", "```{raw} html", explorer(), opening, "```", ""]
+    lines += [*ways(chapters, routes), ""]
+    cards = [
+        card(book.listed(chapter.name, title_of(chapter)), chapter, notebook)
+        for chapter, notebook in notebooks
+        if number_of(chapter.name) is not None
+    ]
     lines += ["## The chapters", "", "::::{container} cards", *cards, "::::", "", RUN, ""]
-    return "\n".join([*lines, *contents(title, chapters, more)]) + "\n"
+    return "\n".join([*lines, *contents(book, chapters, more)]) + "\n"
 
 
-def card(chapter: Chapter, notebook: NotebookNode) -> str:
+def ways(chapters: list[Chapter], routes: dict[str, str]) -> list[str]:
+    """Return the boxes that tell how long each route takes, and the whole book."""
+    spent = [Page(c, c.notebook).minutes() for c in chapters if number_of(c.name) is not None]
+    hours, practice = (round(sum(minutes) / 60) for minutes in zip(*spent, strict=True))
+    boxes = [
+        ROUTE.format(name=name.replace("_", " "), about=ABOUT.get(name, ""), table=table)
+        for name, table in routes.items()
+    ]
+    boxes.append(WHOLE.format(chapters=len(spent), hours=hours, practice=practice))
+    return ["::::{container} paths", *boxes, "::::"]
+
+
+def card(title: str, chapter: Chapter, notebook: NotebookNode) -> str:
     """Return a chapter's card in Markdown: its picture, title, question and minutes."""
     page = Page(chapter, notebook)
     read, practised = page.minutes()
@@ -96,7 +112,7 @@ def card(chapter: Chapter, notebook: NotebookNode) -> str:
     if shown := picture(notebook):
         alt, address = shown
         lines += ["```{raw} html", f'<img alt="{escape(alt)}" src="{address}">', "```", ""]
-    lines += [f"**[{title_of(chapter)}]({chapter.name}.ipynb)**", "", page.passage("question"), ""]
+    lines += [f"**[{title}]({chapter.name}.ipynb)**", "", page.passage("question"), ""]
     return "\n".join([*lines, f"*{time}*", ":::"])
 
 
@@ -133,15 +149,19 @@ make test    # run every notebook again and compare each output
 Each chapter's page also has its notebook for download, at the top right."""
 
 
-def contents(title: str, chapters: list[Chapter], more: tuple[str, ...]) -> list[str]:
+def contents(book: Book, chapters: list[Chapter], more: tuple[str, ...]) -> list[str]:
     """Return the hidden tables of contents, which order the pages."""
+    names = [c.name for c in chapters if c.name not in book.appendices]
+    last = [
+        f"{book.listed(c.name, title_of(c))} <{c.name}>"
+        for c in chapters
+        if c.name in book.appendices
+    ]
+    captions = {"Chapters": names, "Appendices": last, "Look things up": more}
     return [
-        "```{toctree}\n:hidden:\n:caption: Chapters\n",
-        *(chapter.name for chapter in chapters),
-        "```\n",
-        "```{toctree}\n:hidden:\n:caption: Look things up\n",
-        *more,
-        "```",
+        "\n".join([f"```{{toctree}}\n:hidden:\n:caption: {caption}\n", *entries, "```\n"])
+        for caption, entries in captions.items()
+        if entries
     ]
 
 

@@ -8,7 +8,7 @@ from bookbinder.config import Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.files import as_text, read_notebook
 from bookbinder.lint import link_problems
-from bookbinder.placeholders import path_sections, path_table
+from bookbinder.routes import read_routes, route_table
 from bookbinder.site.bibliography import references_page
 from bookbinder.site.functions import functions_page
 from bookbinder.site.home import home_page, lead_of
@@ -19,7 +19,7 @@ from bookbinder.text import Line, Page, anchor_of, headings_of, jupyter_anchor, 
 
 MORE = ("functions", "references", "genindex")
 # Terms of the book about itself, and a word that often means something else: no links to these.
-NOT_LINKED = ("cell", "explorer", "notebook", "predict", "two-hour path", "value", "whole book")
+NOT_LINKED = ("cell", "explorer", "notebook", "predict", "value")
 
 
 def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[Chapter]]:
@@ -47,10 +47,11 @@ def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[
     text = helpers.pop(module, "")
     files["functions.md"] = functions_page(text, module, chapters, helpers)
     files["references.md"] = references_page(chapters)
-    sections = path_sections(book, chapters)
-    path = path_table(chapters, sections), sum(map(len, sections.values()))
+    routes = {
+        name: route_table(chapters, route) for name, route in read_routes(book, chapters).items()
+    }
     lead = lead_of(read_or_empty(book.root / "README.md"))
-    files["index.md"] = home_page(book.title, lead, bound, MORE, path if sections else None)
+    files["index.md"] = home_page(book, lead, bound, MORE, routes)
     settings = sphinx_settings(
         book,
         edition,

@@ -34,7 +34,16 @@ from d2l_attention.practice.exercises import Exercise
 from d2l_attention.practice.explorer import Explorer, Toggles, explore
 from d2l_attention.practice.explorer_live import Live, Score
 from d2l_attention.practice.explorer_planes import Regions, Surface
-from d2l_attention.practice.explorer_plots import Arrow, Bars, Curve, Line, Piece, Plot, Points
+from d2l_attention.practice.explorer_plots import (
+    Arrow,
+    Bars,
+    Curve,
+    Line,
+    Name,
+    Piece,
+    Plot,
+    Points,
+)
 
 __all__ = [
     "Arrow",
@@ -44,6 +53,7 @@ __all__ = [
     "Explorer",
     "Line",
     "Live",
+    "Name",
     "Piece",
     "Plot",
     "Points",

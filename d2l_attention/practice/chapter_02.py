@@ -1,4 +1,4 @@
-"""The checks of chapter 2: Gaussian weights, leave-one-out, bandwidths that adapt."""
+"""The checks of chapter 2: a bandwidth for each key, leave-one-out, one for each query."""
 
 import numpy as np
 
@@ -19,21 +19,26 @@ def scores_of(queries, keys, bandwidth):
     return -0.5 * squares / bandwidth**2
 
 
-def gaussian_weights(queries, keys, bandwidth):
-    return softmax(scores_of(queries, keys, bandwidth))
+def log_kernels(queries, keys, bandwidths, power=None):
+    power = keys.shape[-1] if power is None else power
+    return scores_of(queries, keys, bandwidths) - power * np.log(bandwidths)
+
+
+def gaussian_weights(queries, keys, bandwidths):
+    return softmax(log_kernels(queries, keys, bandwidths))
 
 
 def near_and_far_queries(rng):
     sizes = (3, 4, 2, 0.5), (4, 5, 3, 2.0), (2, 6, 3, 1.5), (1, 5, 2, 1.0), (4, 7, 2, 0.1)
-    for n, m, d, bandwidth in sizes:
+    for n, m, d, scale in sizes:
         keys = rng.normal(size=(m, d))
-        keys[:, 0] = rng.permutation(m)  # a full step apart, so that far away one key wins
+        keys[:, 0] = rng.permutation(m)
         queries = rng.uniform(0, m / 2, size=(n, d))
-        if bandwidth < 0.5:
+        if scale < 0.5:
             queries = keys[:n] + rng.uniform(-0.2, 0.2, size=(n, d))
         queries[0] = keys[0]  # where the distance has no gradient
-        queries[-1] = [-96, *[0] * (d - 1)]  # exp(-96**2 / 8) is 0, in double precision too
-        yield queries, keys, bandwidth
+        queries[-1] = [-192, *[0] * (d - 1)]  # where all kernels are 0, in double precision too
+        yield queries, keys, scale * rng.permutation(np.linspace(0.6, 1.4, m))
 
 
 gaussian = Exercise("2.1", gaussian_weights, near_and_far_queries, gradient=True)
@@ -41,47 +46,54 @@ gaussian = Exercise("2.1", gaussian_weights, near_and_far_queries, gradient=True
 
 @gaussian.expects
 class GaussianMistakes:
-    def exponential_before_the_logarithm(queries, keys, bandwidth):
-        return divided_by_its_sum(np.exp(scores_of(queries, keys, bandwidth)))
+    def exponential_before_the_logarithm(queries, keys, bandwidths):
+        return divided_by_its_sum(np.exp(log_kernels(queries, keys, bandwidths)))
 
     @when(columns_sum_to_1)
-    def softmax_over_the_queries(queries, keys, bandwidth):
-        return softmax(scores_of(queries, keys, bandwidth), 0)
+    def softmax_over_the_queries(queries, keys, bandwidths):
+        return softmax(log_kernels(queries, keys, bandwidths), 0)
 
-    def bandwidth_not_squared(queries, keys, bandwidth):
-        return softmax(scores_of(queries, keys, np.sqrt(bandwidth)))
+    def factor_forgotten(queries, keys, bandwidths):
+        """The factor of the kernel is missing. It differs from key to key, so the division by the
+        sum does not cancel it."""
+        return softmax(log_kernels(queries, keys, bandwidths, 0))
 
-    def no_factor_one_half(queries, keys, bandwidth):
+    def factor_without_the_dimension(queries, keys, bandwidths):
+        """Your factor is 1 over the bandwidth. In d dimensions its power is d."""
+        return softmax(log_kernels(queries, keys, bandwidths, 1))
+
+    def factor_upside_down(queries, keys, bandwidths):
+        """You multiply by the power of the bandwidth; the kernel divides by it."""
+        return softmax(log_kernels(queries, keys, bandwidths, -keys.shape[-1]))
+
+    def factor_times_the_score(queries, keys, bandwidths):
+        """You multiply the score by the factor. The score is a logarithm, in which a factor becomes
+        a summand."""
+        scores = scores_of(queries, keys, bandwidths)
+        return softmax(scores / bandwidths ** keys.shape[-1])
+
+    def bandwidth_not_squared(queries, keys, bandwidths):
+        scores = scores_of(queries, keys, np.sqrt(bandwidths))
+        return softmax(scores - keys.shape[-1] * np.log(bandwidths))
+
+    def no_factor_one_half(queries, keys, bandwidths):
         """The Gaussian kernel has a factor 1/2 in the exponent. Without it your kernel is
         narrower."""
-        return softmax(2 * scores_of(queries, keys, bandwidth))
+        scores = 2 * scores_of(queries, keys, bandwidths)
+        return softmax(scores - keys.shape[-1] * np.log(bandwidths))
 
-    def distance_not_squared(queries, keys, bandwidth):
-        """The exponent has the square of the distance; yours has the distance."""
-        return softmax(-0.5 * distances(queries, keys) / bandwidth)
+    def one_bandwidth_for_all(queries, keys, bandwidths):
+        """You use the same bandwidth for all keys. Each key has its own."""
+        return gaussian_weights(queries, keys, bandwidths[:1])
 
-    def bandwidth_ignored(queries, keys, bandwidth):
-        """Your weights do not depend on the bandwidth."""
-        return softmax(scores_of(queries, keys, 1))
-
-    def softmax_of_the_similarities(queries, keys, bandwidth):
-        """You exponentiate twice: the softmax takes the exponential of its argument, so give it the
-        logarithm of the kernel."""
-        return softmax(np.exp(scores_of(queries, keys, bandwidth)))
-
-    def the_farthest_key_wins(queries, keys, bandwidth):
+    def the_farthest_key_wins(queries, keys, bandwidths):
         """The sign is wrong: the score must fall as the distance grows."""
-        return softmax(-scores_of(queries, keys, bandwidth))
+        return softmax(-log_kernels(queries, keys, bandwidths))
 
-    def summed_before_squared(queries, keys, bandwidth):
-        """You add up the differences of the coordinates and square the sum, so they can cancel.
-        Square each difference first."""
-        return softmax(-0.5 * ((queries[:, None] - keys).sum(-1) / bandwidth) ** 2)
-
-    def dot_product_for_a_distance(queries, keys, bandwidth):
-        """You use the dot product of query and key in place of their distance. It leaves out the
-        norm of the key."""
-        return softmax(queries @ keys.T / bandwidth**2)
+    def dot_product_for_a_distance(queries, keys, bandwidths):
+        """You use the dot product of query and key in place of their distance."""
+        scores = queries @ keys.T / bandwidths**2
+        return softmax(scores - keys.shape[-1] * np.log(bandwidths))
 
 
 # ---- 2.2

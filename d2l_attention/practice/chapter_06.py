@@ -1,16 +1,9 @@
-"""The checks of chapter 6: attention with heads, and masks of two conventions."""
+"""The checks of chapter 6: weights by hand, the backward pass, and masks of two conventions."""
 
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise, when
-from d2l_attention.practice.numerics import (
-    dealt_heads,
-    joined_heads,
-    products,
-    softmax,
-    split_heads,
-    torn_heads,
-)
+from d2l_attention.practice.numerics import products, softmax, transposed
 from d2l_attention.practice.recurring_mistakes import some_nan
 
 # ---- 6.1
@@ -66,108 +59,94 @@ class EqualKeysMistakes:
 # ---- 6.2
 
 
-def by_heads(queries, keys, values, heads, split=split_heads, divisor=None, axis=-1):
-    """Return the output of every head, before they are joined: (b, heads, n, v/heads)."""
-    q, k, v = (split(x, heads) for x in (queries, keys, values))
-    scores = products(q, k) / np.sqrt(divisor or q.shape[-1])
-    return softmax(scores, axis) @ v
+def gradient_of_scores(queries, keys, values, grad):
+    """Return the weights, and the gradient that comes back to their scores: (b, n, m) each."""
+    weights = softmax(products(queries, keys) / np.sqrt(queries.shape[-1]))
+    arrived = products(grad, values)
+    return weights, weights * (arrived - (weights * arrived).sum(-1, keepdims=True))
 
 
-def attend_by_heads(queries, keys, values, heads):
-    return joined_heads(by_heads(queries, keys, values, heads))
+def gradient_of_queries(queries, keys, values, grad):
+    _, of_scores = gradient_of_scores(queries, keys, values, grad)
+    return of_scores @ keys / np.sqrt(queries.shape[-1])
 
 
-def to_split(rng):
-    sizes = (1, 3, 5, 6, 4, 2, 1), (2, 5, 4, 12, 9, 3, 1), (3, 4, 1, 10, 8, 2, 1)
-    overflow = 2, 5, 7, 9, 6, 3, 30  # scores of hundreds
-    for b, n, m, d, v, heads, width in (*sizes, (2, 1, 7, 5, 3, 1, 1), overflow):
-        yield *(width * rng.normal(size=(b, *s)) for s in ((n, d), (m, d), (m, v))), heads
+def to_go_back(rng):
+    for b, n, m, d, v in ((2, 3, 4, 5, 2), (1, 4, 3, 2, 6), (3, 1, 5, 7, 4), (2, 5, 2, 3, 1)):
+        shapes = (b, n, d), (b, m, d), (b, m, v), (b, n, v)
+        yield tuple(rng.normal(size=shape) for shape in shapes)
+    queries, keys, values, grad = (rng.normal(size=(2, count, 4)) for count in (3, 5, 5, 3))
+    yield 30 * queries, 30 * keys, values, grad  # scores of hundreds
 
 
-heads_there_and_back = Exercise("6.2", attend_by_heads, to_split)
+backward_pass = Exercise("6.2", gradient_of_queries, to_go_back)
 
 
-def as_rows(outputs):
-    """Return outputs with their elements in another order, in the shape of the right answer."""
-    b, heads, n, v = outputs.shape
-    return outputs.reshape(b, n, heads * v)
+@backward_pass.expects
+class BackwardPassMistakes:
+    def no_scale_at_the_end(queries, keys, values, grad):
+        """The scores are divided by the root of the dimension, and so is their derivative: divide
+        once more at the end."""
+        return gradient_of_queries(queries, keys, values, grad) * np.sqrt(queries.shape[-1])
 
+    def no_scale_in_the_scores(queries, keys, values, grad):
+        """Your weights are not those of (6.2): the scores are divided by the root of the dimension
+        before the softmax."""
+        root = np.sqrt(queries.shape[-1])
+        return gradient_of_queries(queries * root, keys, values, grad)
 
-@heads_there_and_back.expects
-class HeadsThereAndBackMistakes:
-    def root_of_the_whole_dimension(queries, keys, values, heads):
-        """You divide by the root of the whole dimension d. A score of one head sums d/heads
-        products, so take the root of the dimension of a head."""
-        return joined_heads(by_heads(queries, keys, values, heads, divisor=queries.shape[-1]))
+    def no_scale(queries, keys, values, grad):
+        root = np.sqrt(queries.shape[-1])
+        return gradient_of_queries(queries * root, keys, values, grad) * root
 
-    def no_scale(queries, keys, values, heads):
-        return joined_heads(by_heads(queries, keys, values, heads, divisor=1))
+    def softmax_left_out(queries, keys, values, grad):
+        """You pass the gradient of the weights on as if it were that of the scores. The softmax
+        stands between them."""
+        return products(grad, values) @ keys / np.sqrt(queries.shape[-1])
 
-    def divided_by_the_dimension_and_not_by_its_root(queries, keys, values, heads):
-        """You divide by the dimension of a head. Divide by its square root."""
-        divisor = (queries.shape[-1] // heads) ** 2
-        return joined_heads(by_heads(queries, keys, values, heads, divisor=divisor))
+    def mean_not_subtracted(queries, keys, values, grad):
+        """You multiply by the weights and do not subtract the weighted mean: more for one key is
+        less for the others."""
+        weights, _ = gradient_of_scores(queries, keys, values, grad)
+        return weights * products(grad, values) @ keys / np.sqrt(queries.shape[-1])
 
-    def root_of_the_number_of_heads(queries, keys, values, heads):
-        """You divide by the root of the number of heads. The dimension of a head counts: a score
-        sums that many products."""
-        return joined_heads(by_heads(queries, keys, values, heads, divisor=heads))
+    def plain_mean_subtracted(queries, keys, values, grad):
+        """You subtract the plain mean over the keys. The softmax subtracts the mean that is
+        weighted by the attention weights."""
+        weights, _ = gradient_of_scores(queries, keys, values, grad)
+        arrived = products(grad, values)
+        centered = weights * (arrived - arrived.mean(-1, keepdims=True))
+        return centered @ keys / np.sqrt(queries.shape[-1])
 
-    def joined_without_a_transpose(queries, keys, values, heads):
-        """Each head is right, but they are joined in the wrong order: a reshape of (b, heads, n,
-        v/heads) puts several queries of one head into a row. Swap heads and queries back first."""
-        return as_rows(by_heads(queries, keys, values, heads))
+    def not_multiplied_by_the_weights(queries, keys, values, grad):
+        """You subtract the weighted mean and do not multiply by the weights."""
+        weights, _ = gradient_of_scores(queries, keys, values, grad)
+        arrived = products(grad, values)
+        centered = arrived - (weights * arrived).sum(-1, keepdims=True)
+        return centered @ keys / np.sqrt(queries.shape[-1])
 
-    def features_and_heads_swapped_in_the_join(queries, keys, values, heads):
-        """Each head is right, but joining scatters its features over the row. The features of one
-        head stay neighbors: (b, n, heads, v/heads) -> (b, n, v)."""
-        outputs = by_heads(queries, keys, values, heads)
-        return outputs.transpose(0, 2, 3, 1).reshape(as_rows(outputs).shape)
+    @when(lambda answer, target, queries, keys, *others: answer.shape == keys.shape != target.shape)
+    def gradient_of_the_keys(queries, keys, values, grad):
+        """This has the shape of the keys: the task asks for the gradient of the queries."""
+        _, of_scores = gradient_of_scores(queries, keys, values, grad)
+        return transposed(of_scores) @ queries / np.sqrt(queries.shape[-1])
 
-    @when(lambda answer, target, *inputs: answer.ndim == 4 and answer.size == target.size)
-    def not_joined(queries, keys, values, heads):
-        """These are the outputs of the single heads. Put them side by side, (b, n, v)."""
-        return by_heads(queries, keys, values, heads)
-
-    def heads_added_up(queries, keys, values, heads):
-        """You add the heads up. Their outputs stand side by side in the result."""
-        return by_heads(queries, keys, values, heads).sum(1)
-
-    def heads_averaged(queries, keys, values, heads):
-        """You average the heads. Their outputs stand side by side in the result."""
-        return by_heads(queries, keys, values, heads).mean(1)
-
-    def reshape_in_place_of_transpose(queries, keys, values, heads):
-        return as_rows(by_heads(queries, keys, values, heads, torn_heads))
-
-    def reshape_in_place_of_transpose_in_the_split(queries, keys, values, heads):
-        """You join correctly, but your split puts features of several tokens into one row. Split
-        the last axis first, to (b, n, heads, d/heads), then swap the two axes in the middle."""
-        return joined_heads(by_heads(queries, keys, values, heads, torn_heads))
-
-    def features_dealt_out_in_turn(queries, keys, values, heads):
-        """Your heads take features in turn, like players who are dealt cards. A head takes
-        neighbors: the last axis splits into (heads, d/heads), in this order."""
-        return joined_heads(by_heads(queries, keys, values, heads, dealt_heads))
-
-    def softmax_over_the_queries(queries, keys, values, heads):
-        return joined_heads(by_heads(queries, keys, values, heads, axis=-2))
-
-    def softmax_over_the_heads(queries, keys, values, heads):
-        """Your softmax runs over the heads. Each head has weights of its own: normalize over the
-        keys, the last axis of the scores."""
-        return joined_heads(by_heads(queries, keys, values, heads, axis=1))
+    @when(
+        lambda answer, target, queries, keys, *others: (
+            answer.shape == (*queries.shape[:2], keys.shape[1])
+        )
+    )
+    def gradient_of_the_scores(queries, keys, values, grad):
+        """This is the gradient of the scores, (b, n, m). One product with the keys is missing."""
+        return gradient_of_scores(queries, keys, values, grad)[1]
 
     @when(some_nan)
-    def maximum_not_subtracted(queries, keys, values, heads):
-        q, k, v = (split_heads(x, heads) for x in (queries, keys, values))
-        similarity = np.exp(products(q, k) / np.sqrt(q.shape[-1]))
-        return joined_heads(similarity / similarity.sum(-1, keepdims=True) @ v)
-
-    def one_head_only(queries, keys, values, heads):
-        """This is one head that has all features. Split queries, keys and values into heads before
-        you multiply."""
-        return attend_by_heads(queries, keys, values, 1)
+    def maximum_not_subtracted(queries, keys, values, grad):
+        similarity = np.exp(products(queries, keys) / np.sqrt(queries.shape[-1]))
+        weights = similarity / similarity.sum(-1, keepdims=True)
+        arrived = products(grad, values)
+        centered = weights * (arrived - (weights * arrived).sum(-1, keepdims=True))
+        return centered @ keys / np.sqrt(queries.shape[-1])
 
 
 # ---- 6.3

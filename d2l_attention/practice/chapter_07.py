@@ -128,7 +128,14 @@ def layers(rng):
         yield width * queries, width * keys, *weights
 
 
-additive = Exercise("7.3", all_scores, layers)
+def largest_unit_by_unit(queries, keys, W_q, W_k, w_v):
+    rows = [queries.size // queries.shape[-1], keys.size // keys.shape[-1]]
+    scores = rows[0] * keys.shape[1]
+    inputs = queries.size, keys.size, W_q.size, W_k.size
+    return max(*inputs, *(len(w_v) * count for count in rows), scores)
+
+
+additive = Exercise("7.3", all_scores, layers, most_elements=largest_unit_by_unit)
 
 
 @additive.expects
@@ -144,8 +151,7 @@ class AdditiveMistakes:
         return hidden_units(queries, keys, W_q, W_k, np.copy) @ w_v
 
     def tanh_around_the_score(queries, keys, W_q, W_k, w_v):
-        """You apply the tanh to the score. Apply it to the hidden units, before w_v weights
-        them."""
+        """You apply the tanh to the score. Apply it to each hidden unit, before w_v weights it."""
         return np.tanh(hidden_units(queries, keys, W_q, W_k, np.copy) @ w_v)
 
     def no_w_v(queries, keys, W_q, W_k, w_v):
@@ -154,8 +160,7 @@ class AdditiveMistakes:
 
     @when(lambda answer, target, *inputs: answer.ndim == 4 and answer.shape[:-1] == target.shape)
     def hidden_units_not_added_up(queries, keys, W_q, W_k, w_v):
-        """These are the hidden units, h for each pair. The product with w_v sums over the last
-        axis: @, not *."""
+        """These are the weighted hidden units, h for each pair. Add them up."""
         return hidden_units(queries, keys, W_q, W_k) * w_v
 
     def difference_in_place_of_sum(queries, keys, W_q, W_k, w_v):
@@ -166,23 +171,16 @@ class AdditiveMistakes:
     def queries_and_keys_swapped(queries, keys, W_q, W_k, w_v):
         return transposed(all_scores(queries, keys, W_q, W_k, w_v))
 
-    def repeated_in_the_wrong_order(queries, keys, W_q, W_k, w_v):
-        """You repeat the queries as a whole and then reshape, so query i does not stay in row i.
-        Repeat each query m times in a row, or let broadcasting do it with a new axis."""
-        q, k = queries @ W_q.T, keys @ W_k.T
-        (b, n, h), m = q.shape, k.shape[1]
-        return np.tanh(np.tile(q, (1, m, 1)).reshape(b, n, m, h) + k[:, None]) @ w_v
+    def only_the_last_unit(queries, keys, W_q, W_k, w_v):
+        """Only the last unit counts: each one overwrites the scores. Add its share to them."""
+        return all_scores(queries, keys, W_q[-1:], W_k[-1:], w_v[-1:])
 
-    def keys_repeated_in_the_wrong_order(queries, keys, W_q, W_k, w_v):
-        """The queries are in order. You repeat the keys one by one, so key j does not stay in
-        column j: repeat their whole list, or let broadcasting do it."""
-        q, k = queries @ W_q.T, keys @ W_k.T
-        (b, n, h), m = q.shape, k.shape[1]
-        return np.tanh(q[:, :, None] + np.repeat(k, n, 1).reshape(b, n, m, h)) @ w_v
+    def first_unit_left_out(queries, keys, W_q, W_k, w_v):
+        """The first unit is missing. Begin with scores of 0, and add the share of every unit."""
+        return all_scores(queries, keys, W_q[1:], W_k[1:], w_v[1:])
 
     def sigmoid_in_place_of_tanh(queries, keys, W_q, W_k, w_v):
-        """You use a sigmoid, which runs from 0 to 1. By (7.5), the tanh of x is twice the sigmoid
-        of 2x, less 1."""
+        """You use a sigmoid, which runs from 0 to 1. The tanh runs from -1 to 1."""
         return hidden_units(queries, keys, W_q, W_k, lambda x: 1 / (1 + np.exp(-x))) @ w_v
 
     @when(some_nan)

@@ -1,4 +1,4 @@
-"""The checks of chapter 8: distance, cosine and bilinear scores."""
+"""The checks of chapter 8: cosine and bilinear scores."""
 
 import numpy as np
 
@@ -14,97 +14,8 @@ def squares(x, axis=-1):
 # ---- 8.1
 
 
-def squared_distances(queries, keys):
-    return squares(queries) - 2 * products(queries, keys) + transposed(squares(keys))
-
-
-def one_query_and_as_many_as_keys(rng):  # where Gram matrices run without an error
-    for b, n, m, d in ((2, 1, 5, 3), (3, 4, 4, 2), (2, 6, 6, 5), (1, 5, 5, 4), (1, 4, 1, 3)):
-        queries, keys = 3 * rng.normal(size=(b, n, d)), rng.normal(size=(b, m, d))
-        queries[0, 0] = keys[0, -1]  # a distance of 0
-        yield queries, keys
-
-
-def largest_of_inputs_and_result(queries, keys):
-    return max(queries.size, keys.size, products(queries, keys).size)
-
-
-distances = Exercise(
-    "8.1",
-    squared_distances,
-    one_query_and_as_many_as_keys,
-    square=True,
-    most_elements=largest_of_inputs_and_result,
-)
-
-
-@distances.expects
-class DistancesMistakes:
-    def gram_matrices_for_the_norms(queries, keys):
-        """Q Qᵀ and K Kᵀ are Gram matrices: the products of all pairs. The squared norms are only
-        their diagonals: square each vector's entries and sum them."""
-        return products(queries, queries) - 2 * products(queries, keys) + products(keys, keys)
-
-    def a_gram_matrix_for_the_norms_of_the_keys(queries, keys):
-        """K Kᵀ is a Gram matrix: the products of all pairs of keys. Their squared norms are only
-        its diagonal: one for each key, from a sum of squares."""
-        return squares(queries) - 2 * products(queries, keys) + products(keys, keys)
-
-    def a_gram_matrix_for_the_norms_of_the_queries(queries, keys):
-        """Q Qᵀ is a Gram matrix: the products of all pairs of queries. Their squared norms are only
-        its diagonal: one for each query, from a sum of squares."""
-        return products(queries, queries) - 2 * products(queries, keys) + transposed(squares(keys))
-
-    def norms_not_squared(queries, keys):
-        """You take the norms themselves. The task needs their squares: q · q, without a root."""
-        norms = np.sqrt(squares(queries)), np.sqrt(squares(keys))
-        return norms[0] - 2 * products(queries, keys) + transposed(norms[1])
-
-    def root_taken(queries, keys):
-        """These are the distances. The task asks for their squares."""
-        return np.sqrt(((queries[:, :, None] - keys[:, None]) ** 2).sum(-1))
-
-    def query_i_with_key_i_only(queries, keys):
-        """You subtract queries and keys as they are, so query i meets key i only, or one query
-        meets all keys. The task asks for every pair: shape (b, n, m)."""
-        return ((queries - keys) ** 2).sum(-1)
-
-    def no_norms_of_the_queries(queries, keys):
-        """The squared norms of the queries are missing. A softmax would not notice, but these are
-        not distances."""
-        return squared_distances(queries, keys) - squares(queries)
-
-    def no_norms_of_the_keys(queries, keys):
-        """The squared norms of the keys are missing."""
-        return squared_distances(queries, keys) - transposed(squares(keys))
-
-    def norms_of_the_queries_in_a_row(queries, keys):
-        """The squared norms of the queries lie along the keys. They belong to the rows of the
-        result: give them an axis of size 1 at the end."""
-        return squared_distances(queries, keys) - squares(queries) + transposed(squares(queries))
-
-    def norms_of_the_keys_in_a_column(queries, keys):
-        """The squared norms of the keys lie along the queries. They belong to the columns of the
-        result: put their axis of size 1 before the last axis."""
-        return squared_distances(queries, keys) - transposed(squares(keys)) + squares(keys)
-
-    def product_counted_once(queries, keys):
-        """Expand the square once more: the product of q and k comes twice."""
-        return squared_distances(queries, keys) + products(queries, keys)
-
-    def product_added(queries, keys):
-        """The product of q and k has the wrong sign: this is the squared norm of q + k."""
-        return squared_distances(queries, -keys)
-
-    def queries_and_keys_swapped(queries, keys):
-        return squared_distances(keys, queries)
-
-
-# ---- 8.2
-
-
 def lengths(x, axis=-1):
-    length = np.sqrt(squares(x, axis))
+    length = np.sqrt((x**2).sum(axis, keepdims=True))
     return np.where(length > 0, length, 1)
 
 
@@ -112,89 +23,107 @@ def cosines(queries, keys):
     return products(queries / lengths(queries), keys / lengths(keys))
 
 
-def cosine_weights(queries, keys, temperature):
-    return softmax(cosines(queries, keys) / temperature)
+def of_each_head(temperatures):
+    return temperatures[:, None, None]
 
 
-def directions(rng):
-    sizes = (1, 3, 4, 2, 0.5), (2, 4, 6, 3, 0.2), (3, 2, 5, 4, 2.0), (1, 1, 3, 5, 0.05)
-    for b, n, m, d, temperature in sizes:
-        queries, keys = 2 * rng.normal(size=(b, n, d)), 3 * rng.normal(size=(b, m, d))
+def cosine_weights(queries, keys, temperatures):
+    return softmax(cosines(queries, keys) / of_each_head(temperatures))
+
+
+def directions(rng):  # some with H = m, or H = n, where a wrong axis raises no error
+    sizes = (1, 2, 3, 4, 2), (2, 5, 4, 5, 3), (3, 3, 3, 6, 4), (2, 4, 2, 3, 4), (1, 3, 1, 3, 5)
+    for b, heads, n, m, d in sizes:
+        queries = 2 * rng.normal(size=(b, heads, n, d))
+        keys = 3 * rng.normal(size=(b, heads, m, d))
         if n > 1:
-            queries[0, -1] = 0  # no direction
+            queries[0, 0, -1] = 0  # no direction
         if b > 1:
-            queries[1, 0] *= 1e-4  # short, and with a direction
-            keys[1, :3] *= np.array([[1e3], [1e-4], [0]])
-        yield queries, keys, temperature
+            queries[1, 0, 0] *= 1e-4  # short, and with a direction
+            keys[1, 0, :3] *= np.array([[1e3], [1e-4], [0]])
+        yield queries, keys, rng.uniform(0.05, 2, size=heads)
 
 
-by_cosine = Exercise("8.2", cosine_weights, directions)
+by_cosine = Exercise("8.1", cosine_weights, directions, square=True)
 
 
 def only_short_vectors_differ(answer, target, *inputs):
-    others = np.delete(np.stack([answer, target]), 1, 1)  # example 1 holds the short vectors
-    return others.size and np.isfinite(answer).all() and np.allclose(*others, atol=1e-3)
+    if answer.shape != target.shape or len(target) == 1 or not np.isfinite(answer).all():
+        return False
+    differs = ~np.isclose(answer, target, atol=1e-3).all((2, 3))  # (b, H)
+    return not np.delete(differs.ravel(), target.shape[1]).any()  # they are head 0 of example 1
 
 
 @by_cosine.expects
 class ByCosineMistakes:
-    def times_the_temperature(queries, keys, temperature):
-        return softmax(cosines(queries, keys) * temperature)
+    def times_the_temperature(queries, keys, temperatures):
+        return softmax(cosines(queries, keys) * of_each_head(temperatures))
 
-    def no_temperature(queries, keys, temperature):
+    def no_temperature(queries, keys, temperatures):
         return softmax(cosines(queries, keys))
 
-    def lengths_not_divided_away(queries, keys, temperature):
+    def one_temperature_for_all_heads(queries, keys, temperatures):
+        """All heads have one temperature. Divide the cosines of each head by its own."""
+        return softmax(cosines(queries, keys) / temperatures[0])
+
+    def temperatures_along_the_keys(queries, keys, temperatures):
+        """Your temperatures lie along the last axis, the keys. Give them two axes of size 1 at the
+        end, and they lie along the heads."""
+        along = np.resize(temperatures, keys.shape[-2])
+        return softmax(cosines(queries, keys) / along)
+
+    def temperatures_along_the_queries(queries, keys, temperatures):
+        """Your temperatures lie along the queries. Give them one more axis of size 1 at the end,
+        and they lie along the heads."""
+        along = np.resize(temperatures, queries.shape[-2])[:, None]
+        return softmax(cosines(queries, keys) / along)
+
+    def lengths_not_divided_away(queries, keys, temperatures):
         """These are dot products: divide queries and keys by their lengths first."""
-        return softmax(products(queries, keys) / temperature)
+        return softmax(products(queries, keys) / of_each_head(temperatures))
 
-    def only_the_queries_have_length_1(queries, keys, temperature):
+    def only_the_queries_have_length_1(queries, keys, temperatures):
         """The lengths of the keys still count. Divide the keys by their lengths, too."""
-        return softmax(products(queries / lengths(queries), keys) / temperature)
+        return softmax(products(queries / lengths(queries), keys) / of_each_head(temperatures))
 
-    def only_the_keys_have_length_1(queries, keys, temperature):
+    def only_the_keys_have_length_1(queries, keys, temperatures):
         """The lengths of the queries still count: they act like a temperature of their own. Divide
         the queries by their lengths, too."""
-        return softmax(products(queries, keys / lengths(keys)) / temperature)
+        return softmax(products(queries, keys / lengths(keys)) / of_each_head(temperatures))
 
-    def lengths_along_the_wrong_axis(queries, keys, temperature):
-        """Your lengths run over the tokens of a sequence. The length of a vector is a sum over its
-        own entries, the last axis."""
-        return softmax(
-            products(queries / lengths(queries, -2), keys / lengths(keys, -2)) / temperature
-        )
-
-    def squared_lengths(queries, keys, temperature):
+    def squared_lengths(queries, keys, temperatures):
         """You divide by the squared lengths. A root is missing."""
         q, k = queries / lengths(queries) ** 2, keys / lengths(keys) ** 2
-        return softmax(products(q, k) / temperature)
+        return softmax(products(q, k) / of_each_head(temperatures))
 
     @when(some_nan)
-    def nan_for_a_zero_vector(queries, keys, temperature):
+    def nan_for_a_zero_vector(queries, keys, temperatures):
         """A zero vector has length 0, and 0/0 is NaN. Divide by 1 where the length is 0: then its
         cosine is 0 with every key."""
-        q, k = queries / np.sqrt(squares(queries)), keys / np.sqrt(squares(keys))
-        return softmax(products(q, k) / temperature)
+        q, k = (x / np.sqrt((x**2).sum(-1, keepdims=True)) for x in (queries, keys))
+        return softmax(products(q, k) / of_each_head(temperatures))
 
     @when(only_short_vectors_differ)
-    def a_floor_for_the_lengths(queries, keys, temperature):
+    def a_floor_for_the_lengths(queries, keys, temperatures):
         """You bound the lengths from below or add to them, so very short vectors stay shorter than
         1. Only a length of exactly 0 needs another divisor."""
-        q, k = queries / np.maximum(lengths(queries), 1e-2), keys / np.maximum(lengths(keys), 1e-2)
-        return softmax(products(q, k) / temperature)
+        q, k = (x / np.maximum(lengths(x), 1e-2) for x in (queries, keys))
+        return softmax(products(q, k) / of_each_head(temperatures))
 
-    def softmax_over_the_queries(queries, keys, temperature):
-        return softmax(cosines(queries, keys) / temperature, -2)
+    def softmax_over_the_queries(queries, keys, temperatures):
+        return softmax(cosines(queries, keys) / of_each_head(temperatures), -2)
 
-    def softmax_over_the_examples(queries, keys, temperature):
-        return softmax(cosines(queries, keys) / temperature, 0)
+    def softmax_over_the_heads(queries, keys, temperatures):
+        """The weights of a key sum to 1 over the heads. Each head has a softmax of its own, over
+        the keys, the last axis."""
+        return softmax(cosines(queries, keys) / of_each_head(temperatures), 1)
 
-    def no_softmax(queries, keys, temperature):
+    def no_softmax(queries, keys, temperatures):
         """These are scores. A softmax over the keys turns them into weights."""
-        return cosines(queries, keys) / temperature
+        return cosines(queries, keys) / of_each_head(temperatures)
 
 
-# ---- 8.3
+# ---- 8.2
 
 
 def projected_products(queries, keys, W_q, W_k):
@@ -217,7 +146,7 @@ def largest_without_m(queries, keys, W_q, W_k):
     return max(queries.size, keys.size, W_q.size, W_k.size, *projected, result)
 
 
-low_rank = Exercise("8.3", low_rank_scores, vectors_and_factors, most_elements=largest_without_m)
+low_rank = Exercise("8.2", low_rank_scores, vectors_and_factors, most_elements=largest_without_m)
 
 
 @low_rank.expects
@@ -251,10 +180,10 @@ class LowRankMistakes:
         return transposed(low_rank_scores(queries, keys, W_q, W_k))
 
 
-# ---- 8.4
+# ---- 8.3
 
 
-largest_rank = Exercise("8.4", 119)
+largest_rank = Exercise("8.3", 119)
 
 
 @largest_rank.expects

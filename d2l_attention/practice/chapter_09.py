@@ -1,11 +1,10 @@
-"""The checks of chapter 9: FLOPs, the softmax in one pass, and parts put together."""
+"""The checks of chapter 9: FLOPs, an entropy in one pass, parts put together, fair shares."""
 
 from functools import wraps
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise, one_of, when
-from d2l_attention.practice.numerics import transposed
+from d2l_attention.practice.exercises import Exercise
 
 # ---- 9.1
 
@@ -61,99 +60,120 @@ class FlopsMistakes:
 # ---- 9.2
 
 
-def running(scores):
-    return walked(scores)
+def state(blocks, factor=np.exp, factor_of_scores=np.exp, update=np.maximum):
+    """Return maximum, sum and sum of scores after a stream; the keywords make mistakes."""
+    c, s, o = -np.inf, 0.0, 0.0
+    for block in blocks:
+        a = np.array(block, dtype=float)  # (n, block)
+        old, c = c, update(c, a.max(-1, keepdims=True))
+        e = np.exp(a - c)
+        s = factor(old - c) * s + e.sum(-1, keepdims=True)
+        o = factor_of_scores(old - c) * o + (e * a).sum(-1, keepdims=True)
+    return c[:, 0], s[:, 0], o[:, 0]
 
 
-def walked(scores, rescale=lambda old, new: np.exp(old - new), update=max, start=-np.inf):
-    """Return running maximum and sum (m, 2); the keywords make mistakes."""
-    maximum, total, rows = start, 0.0, []
-    for score in scores:
-        old, maximum = maximum, update(maximum, score)
-        total = rescale(old, maximum) * total + np.exp(score - maximum)
-        rows.append((maximum, total))
-    return np.array(rows)
+def entropy_of(c, s, o):
+    return c + np.log(s) - o / s
 
 
-def some_scores(rng):
-    yield (np.array([0.5, 2.0, -1.0, 3.0, 1.5]),)
-    yield (np.append(rng.normal(size=3) - 4, 3 * rng.normal(size=3)),)  # at first all negative
-    yield (np.sort(rng.normal(size=4))[::-1].copy(),)
-    yield (np.array([-1.0, 850.0, 850.0, 849.0, -900.0, 851.0, 0.0]),)  # ties, and overflow
-    yield (np.array([-1e30]),)
+def entropies(blocks):
+    return entropy_of(*state(blocks))
 
 
-on_the_way = Exercise("9.2", running, some_scores, most_elements=lambda scores: 2 * scores.size)
+def streams(rng):
+    for parts, n, size, offset in (
+        (5, 3, 2, 0),
+        (4, 5, 3, 750),  # exponentials overflow
+        (6, 2, 4, -750),  # and underflow
+        (5, 1, 3, 0),
+        (1, 4, 6, 0),
+        (7, 4, 1, 0),
+    ):
+        rising_or_falling = np.linspace(-1, 1, n)[:, None] * np.arange(parts)[:, None, None]
+        yield (offset + rising_or_falling + rng.normal(size=(parts, n, size)),)
+
+
+on_the_way = Exercise(
+    "9.2",
+    entropies,
+    streams,
+    tolerance=5e-4,
+    most_elements=lambda blocks: 2 * blocks[0].size,
+    stream=True,
+)
+
+
+def at_the_end(rule):
+    """Declare a mistake in the last line: `rule` makes the answer from maximum and sums."""
+    return wraps(rule)(lambda blocks: rule(*state(blocks)))
 
 
 @on_the_way.expects
 class OnTheWayMistakes:
-    def sum_not_rescaled(scores):
-        """You forgot to rescale the sum: what was added under the old maximum must shrink by
-        exp(old maximum - new maximum) when a larger score comes."""
-        return walked(scores, rescale=lambda old, new: 1)
+    def nothing_rescaled(blocks):
+        """You forgot to rescale: what was added under the old maximum must shrink by exp(old
+        maximum - new maximum) when a larger score comes."""
+        return entropy_of(*state(blocks, lambda _: 1, lambda _: 1))
 
-    def factor_upside_down(scores):
-        """The old sum must shrink when the maximum grows, and yours grows: the factor is exp(old
+    def sum_not_rescaled(blocks):
+        """You rescale the sum of the scores but not that of the exponentials. Both were made under
+        the old maximum."""
+        return entropy_of(*state(blocks, factor=lambda _: 1))
+
+    def sum_of_the_scores_not_rescaled(blocks):
+        """You rescale the sum of the exponentials but not the weighted sum of the scores. Both were
+        made under the old maximum."""
+        return entropy_of(*state(blocks, factor_of_scores=lambda _: 1))
+
+    def factor_upside_down(blocks):
+        """The old sums must shrink when the maximum grows, and yours grow: the factor is exp(old
         maximum - new maximum)."""
-        return walked(scores, rescale=lambda old, new: np.exp(new - old) if old > -np.inf else 0)
 
-    def the_new_score_not_shifted(scores):
-        """You add exp(score). Subtract the new maximum inside, as for all scores before."""
-        maxima = np.maximum.accumulate(scores)
-        rows = [(-np.inf, 0.0)]
-        for score, new in zip(scores, maxima, strict=True):
-            old, total = rows[-1]
-            rows.append((new, np.exp(old - new) * total + np.exp(score)))
-        return np.array(rows[1:])
+        def upside_down(old_minus_new):
+            return np.exp(-old_minus_new) if np.isfinite(old_minus_new).all() else 0
 
-    def the_latest_score_for_the_maximum(scores):
-        """You take each new score for the maximum. The maximum is the largest so far."""
-        return walked(scores, update=lambda old, score: score)
+        return entropy_of(*state(blocks, upside_down, upside_down))
 
-    def the_final_maximum(scores):
-        """You use the maximum of all scores from the start. That takes a pass of its own; after
-        step t only the first t scores are known."""
-        largest = scores.max()
-        return np.stack([np.full_like(scores, largest), np.exp(scores - largest).cumsum()], 1)
+    def the_last_block_only(blocks):
+        """This is the entropy of the last block alone. Carry maximum and sums from block to
+        block."""
+        for block in blocks:
+            last = block
+        return entropies([last])
 
-    def the_first_score_for_the_maximum(scores):
-        """You keep the first score for the maximum. The maximum is the largest so far."""
-        return walked(scores, update=lambda old, score: score if old == -np.inf else old)
+    @at_the_end
+    def without_the_maximum(c, s, o):
+        """You leave out the maximum at the end: the log-sum-exp is c + log s."""
+        return np.log(s) - o / s
 
-    def the_maximum_starts_at_0(scores):
-        """Your maximum starts at 0, so it is wrong as long as all scores are negative. Start at
-        minus infinity."""
-        return walked(scores, start=0.0)
+    @at_the_end
+    def log_sum_exp(c, s, o):
+        """This is the log-sum-exp of the scores. Subtract their mean under the weights."""
+        return c + np.log(s)
 
-    def the_smallest_so_far(scores):
-        """You keep the smallest score. Exponentials of differences from it overflow."""
-        return walked(
-            scores, update=lambda old, score: score if old == -np.inf else min(old, score)
-        )
+    @at_the_end
+    def mean_score(c, s, o):
+        """This is the mean of the scores under the weights. Subtract it from the log-sum-exp."""
+        return o / s
 
-    def maximum_not_subtracted(scores):
-        """Your sum is one of exp(score), and large scores overflow. Subtract the running maximum
-        inside."""
-        return np.stack([np.maximum.accumulate(scores), np.exp(scores).cumsum()], 1)
+    @at_the_end
+    def scores_not_divided_by_the_sum(c, s, o):
+        """You subtract the weighted sum of the scores before it is divided by the sum of the
+        exponentials."""
+        return c + np.log(s) - o
 
-    def a_step_late(scores):
-        """Your rows come one step late: row t already contains score t."""
-        return np.concatenate([[(-np.inf, 0.0)], running(scores)[:-1]])
+    def negative(blocks):
+        """Your entropy has the wrong sign: the logarithms of weights are below 0."""
+        return -entropies(blocks)
 
-    @when(lambda answer, target, scores: np.array_equal(answer, target[:, ::-1]))
-    def sum_before_maximum(scores):
-        """Your columns are swapped: the maximum comes first, then the sum."""
-        return running(scores)[:, ::-1]
+    def maximum_not_subtracted(blocks):
+        """Exponentials of large scores overflow. Subtract the running maximum inside."""
+        scores = np.concatenate([np.array(block, dtype=float) for block in blocks], -1)
+        e = np.exp(scores)
+        return np.log(e.sum(-1)) - (e * scores).sum(-1) / e.sum(-1)
 
-    @when(lambda answer, target, scores: np.array_equal(answer, target[-1]))
-    def the_last_row_only(scores):
-        """You return maximum and sum at the end. The task asks for them after each score."""
-        return running(scores)[-1]
-
-    def rows_and_columns_swapped(scores):
-        """Make one row for each score, with maximum and sum: the shape is (m, 2)."""
-        return transposed(running(scores))
+    def one_value_for_all(blocks):
+        return entropies(blocks).sum()
 
 
 # ---- 9.3
@@ -285,27 +305,37 @@ class MergingMistakes:
 # ---- 9.4
 
 
-shortest = Exercise("9.4", 129)
+def partner(rank, P):
+    return 2 * P - 1 - rank
 
 
-@shortest.expects
-class ShortestMistakes:
-    def as_much_and_not_more():
-        """At this length the two are equal. The task asks for more."""
-        return 128
+sharing = Exercise(
+    "9.4",
+    partner,
+    lambda rng: ((0, 4), (3, 4), (1, 2), (4, 7), (2, 3), (10, 16), (0, 1)),
+)
 
-    @when(one_of(96, 97))
-    def without_the_output():
-        """You compare with the three inputs. The output has n d entries, too."""
-        return 97
 
-    @when(one_of(192, 193, 256, 257))
-    def one_matrix():
-        """You count one matrix. At the peak scores and weights are alive together."""
-        return 257
+@sharing.expects
+class SharingMistakes:
+    def the_next_block(rank, P):
+        """You give block r and block r + 1 to machine r: two machines then have the same block."""
+        return rank + 1
 
-    @when(one_of(32, 33, 64, 65))
-    def one_input():
-        """You compare with one or two of the four. Queries, keys, values and output have n d
-        each."""
-        return 65
+    def neighbors(rank, P):
+        """Machine r is to have block r; the blocks P to 2P - 1 are to be given away, the one with
+        the most work first."""
+        return 2 * rank + 1
+
+    def in_the_same_order(rank, P):
+        """You deal out the second half in the order of the first. The machine with the least work
+        gets the least again: it should get the most."""
+        return P + rank
+
+    def one_too_far(rank, P):
+        """Blocks are counted from 0: the last one is 2P - 1."""
+        return 2 * P - rank
+
+    def within_the_first_half(rank, P):
+        """There are 2P blocks, two for each machine. You pair the first P of them."""
+        return P - 1 - rank

@@ -8,46 +8,65 @@ from d2l_attention.practice.numerics import joined_heads, masked_softmax, produc
 # ---- 12.1
 
 
-def share_heads(keys, heads):
-    return keys.repeat(heads // keys.shape[1], axis=1)
+def grouped_scores(queries, keys):
+    shared = keys.repeat(queries.shape[1] // keys.shape[1], axis=1)
+    return products(queries, shared) / np.sqrt(queries.shape[-1])
 
 
-def keys_and_heads(rng):
-    sizes = (2, 3, 4, 5, 6), (1, 2, 5, 3, 8), (3, 4, 2, 7, 4), (2, 1, 3, 5, 4)
-    for b, groups, m, d, heads in sizes:
-        yield rng.normal(size=(b, groups, m, d)), heads
+def queries_and_shared_keys(rng):
+    for b, heads, groups, n, m, d in (
+        (2, 6, 3, 4, 5, 7),
+        (1, 8, 2, 3, 5, 6),
+        (3, 4, 4, 2, 7, 5),
+        (2, 6, 1, 1, 4, 3),
+    ):
+        yield rng.normal(size=(b, heads, n, d)), rng.normal(size=(b, groups, m, d))
 
 
-sharing = Exercise("12.1", share_heads, keys_and_heads)
+def largest_without_copies(queries, keys):
+    return max(queries.size, keys.size, queries.size // queries.shape[-1] * keys.shape[2])
+
+
+sharing = Exercise(
+    "12.1", grouped_scores, queries_and_shared_keys, most_elements=largest_without_copies
+)
 
 
 @sharing.expects
 class SharingMistakes:
-    def groups_take_turns(keys, heads):
-        """You repeat the whole row of heads: 0, 1, 0, 1. Neighboring heads share their keys, so
-        repeat each one: 0, 0, 1, 1."""
-        return np.tile(keys, (1, heads // keys.shape[1], 1, 1))
+    def groups_take_turns(queries, keys):
+        """Your heads take turns with the keys: 0, 1, 0, 1. Neighboring heads share their keys:
+        0, 0, 1, 1."""
+        turns = np.tile(keys, (1, queries.shape[1] // keys.shape[1], 1, 1))
+        return grouped_scores(queries, turns)
 
-    def heads_times_too_many(keys, heads):
-        """You repeat each head of the keys as often as there are heads of queries. All together
-        there must be that many."""
-        return keys.repeat(heads, axis=1)
+    def without_a_scale(queries, keys):
+        """The scale is missing: divide by the root of the dimension of a query."""
+        return grouped_scores(queries, keys) * np.sqrt(queries.shape[-1])
 
-    def repeated_along_the_keys(keys, heads):
-        """You repeat the keys along the axis of the keys: the heads are axis 1."""
-        return keys.repeat(heads // keys.shape[1], axis=2)
+    def root_of_all_heads_together(queries, keys):
+        """You divide by the root of the dimension of all heads together. Each head has its own
+        dot products, of dimension d."""
+        return grouped_scores(queries, keys) / np.sqrt(queries.shape[1])
 
-    def repeated_along_the_batch(keys, heads):
-        """You repeat the examples of the batch: the heads are axis 1."""
-        return keys.repeat(heads // keys.shape[1], axis=0)
-
-    def mean_of_the_groups(keys, heads):
-        """All your heads get the mean of the keys. Each group has keys of its own."""
-        return keys.mean(1, keepdims=True).repeat(heads, axis=1)
-
-    def first_group_for_all(keys, heads):
+    def first_group_for_all(queries, keys):
         """All your heads get the keys of the first group. Each group has keys of its own."""
-        return keys[:, :1].repeat(heads, axis=1)
+        return grouped_scores(queries, keys[:, :1])
+
+    def mean_of_the_groups(queries, keys):
+        """All your heads get the mean of the keys. Each group has keys of its own."""
+        return grouped_scores(queries, keys.mean(1, keepdims=True))
+
+    def queries_of_a_group_mixed(queries, keys):
+        """You order the rows of a group by query and then by head, and read them back by head and
+        then by query. Put the queries of one head below those of the other."""
+        b, heads, n, _ = queries.shape
+        groups = keys.shape[1]
+        scores = grouped_scores(queries, keys).reshape(b, groups, heads // groups, n, -1)
+        return scores.swapaxes(2, 3).reshape(b, heads, n, -1)
+
+    def weights_in_place_of_scores(queries, keys):
+        return softmax(grouped_scores(queries, keys))
 
 
 # ---- 12.2
@@ -138,8 +157,8 @@ def followed(tokens, shift=1):
     """Return where place j follows a copy of token i: (b, n, n)."""
     n = tokens.shape[-1]
     before = np.roll(tokens, shift, -1)  # column j: the token at j - shift
-    places = np.arange(n)
-    real = (places - shift >= 0) & (places - shift < n)
+    origin = np.arange(n) - shift
+    real = (origin >= 0) & (origin < n)
     return (tokens[:, :, None] == before[:, None]) & real
 
 
@@ -168,25 +187,25 @@ copying = Exercise("12.4", copied_weight, weights_and_tokens, square=True)
 @copying.expects
 class CopyingMistakes:
     def the_copies_themselves(weights, tokens):
-        """You sum the weights on earlier copies of the token. The task asks for the places one
-        further, which followed them."""
+        """You sum the weights on earlier copies of the token. The task asks for the positions
+        one further, which followed them."""
         return weight_after(0, weights, tokens)
 
     def what_came_before(weights, tokens):
-        """You sum the weights on the places before a copy. The task asks for those after it."""
+        """You sum the weights on the positions before a copy. The task asks for those after it."""
         return weight_after(-1, weights, tokens)
 
     def the_future_counts(weights, tokens):
-        """You count places after the query, too: only those with j <= i count."""
+        """You count positions after the query, too: only those with j <= i count."""
         return (weights * followed(tokens)).sum(-1)
 
     def the_query_itself_is_left_out(weights, tokens):
-        """You leave out place i itself. It counts if the token before it is the same, as in
+        """You leave out position i itself. It counts if the token before it is the same, as in
         "aa"."""
         return copied_weight(weights * ~np.eye(tokens.shape[-1], dtype=bool), tokens)
 
-    def place_0_follows_the_end(weights, tokens):
-        """For you, place 0 follows the last token of the text. It follows nothing."""
+    def position_0_follows_the_end(weights, tokens):
+        """For you, position 0 follows the last token of the text. It follows nothing."""
         n = tokens.shape[-1]
         around = tokens[:, :, None] == np.roll(tokens, 1, -1)[:, None]
         return (weights * (around & causal(n))).sum(-1)

@@ -19,7 +19,7 @@ from d2l_attention.arrays import as_array, copied, dtype_of, kind_of
 from d2l_attention.frameworks import current, load
 from d2l_attention.practice import drawing
 from d2l_attention.practice.diagnosis import Trial, diagnose
-from d2l_attention.practice.exercises import Exercise, find
+from d2l_attention.practice.exercises import Exercise, Stream, find
 from d2l_attention.practice.explorer import STYLE
 from d2l_attention.practice.gradients import central_differences
 
@@ -102,7 +102,8 @@ def examine(
     for inputs in exercise.cases():
         given = [load(framework).make_array(x) for x in inputs]
         try:
-            returned = answer(*given) if given else answer  # a value is itself
+            handed = [Stream(given[0])] if exercise.stream else given
+            returned = answer(*handed) if given else answer  # a value is itself
         except (Exception, SystemExit) as error:
             if isinstance(error, NotImplementedError) and not trials and raised_by_them(error):
                 return missing
@@ -134,10 +135,11 @@ def beyond_the_numbers(
     exercise: Exercise, answer: Callable, framework: str
 ) -> tuple[str, str] | None:
     """Look at what right numbers do not show: gradients, and arrays that are too large."""
+    asked = (lambda array: answer(part for part in array)) if exercise.stream else answer
     for inputs in exercise.cases():
         if exercise.most_elements:
             most = exercise.most_elements(*inputs)
-            made = load(framework).largest_array(answer, inputs)
+            made = load(framework).largest_array(asked, inputs)
             if math.prod(made) > most:
                 return "an array too large", (
                     f"The values are right, but on its way your code makes an array of shape "

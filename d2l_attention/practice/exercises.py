@@ -1,9 +1,10 @@
 """What an author declares about an exercise, and how it is found by its number."""
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from types import ModuleType
+from weakref import ref
 from zlib import crc32
 
 import numpy as np
@@ -56,6 +57,8 @@ class Exercise:
         gradient: Whether the gradient of an answer is compared, too.
         most_elements: From the inputs, how many elements the largest array that the answer makes
             on its way may have.
+        stream: Whether the answer gets, in place of its one input, a `Stream` of the parts along
+            the first axis.
     """
 
     number: str
@@ -66,6 +69,7 @@ class Exercise:
     square: bool = field(default=False, kw_only=True)
     gradient: bool = field(default=False, kw_only=True)
     most_elements: Callable[..., int] | None = field(default=None, kw_only=True)
+    stream: bool = field(default=False, kw_only=True)
 
     def expects(self, mistakes: type) -> type:
         """Declare the mistakes of a class, which are looked at in their order.
@@ -88,6 +92,30 @@ class Exercise:
             return [()]
         generator = np.random.default_rng(crc32(self.number.encode()))
         return [tuple(map(single_precision, case)) for case in self.inputs(generator)]
+
+
+class Stream:
+    """The parts of an array, one after another and only once; an answer must let go of them."""
+
+    def __init__(self, array: object) -> None:
+        self.parts = (array[i] for i in range(len(array)))
+        self.given: list[ref] = []
+        self.over = False
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    def __next__(self) -> object:
+        if self.over:
+            raise RuntimeError("the stream is over: it can be read only once")
+        if sum(part() is not None for part in self.given) > 2:
+            raise RuntimeError("you keep what has gone by: let go of a part before the next comes")
+        part = next(self.parts, None)
+        if part is None:
+            self.over = True
+            raise StopIteration
+        self.given.append(ref(part))
+        return part
 
 
 def sentence_of(name: str, function: Callable) -> str:

@@ -31,8 +31,42 @@ def entropy_of(weights):
     return -(weights * xp.log(xp.where(weights > 0, weights, 1))).sum(-1)
 
 
+def additive_at_once(queries, keys, W_q, W_k, w_v):
+    return xp.tanh((queries @ W_q.T)[:, :, None] + (keys @ W_k.T)[:, None]) @ w_v
+
+
 def entropy(scores, keep):
     return entropy_of(ours.masked_softmax(scores, mask=keep))
+
+
+def entropies(blocks):
+    c, s, o = -INF, 0.0, 0.0
+    for a in blocks:
+        new = xp.maximum(xp.asarray(c), xp.amax(a, -1)[..., None])
+        shrink, e = xp.exp(c - new), xp.exp(a - new)
+        s = shrink * s + e.sum(-1)[..., None]
+        o = shrink * o + (e * a).sum(-1)[..., None]
+        c = new
+    return (c + xp.log(s) - o / s)[:, 0]
+
+
+def entropies_of_a_list(blocks):
+    return entropies([xp.concatenate(list(blocks), -1)])
+
+
+def entropies_of_all_so_far(blocks):  # at each step anew, which takes quadratic time
+    seen = None
+    for block in blocks:
+        seen = block if seen is None else xp.concatenate([seen, block], -1)
+        result = entropies([seen])
+    return result
+
+
+def entropies_in_two_passes(blocks):
+    largest = -INF
+    for block in blocks:
+        largest = xp.maximum(xp.asarray(largest), xp.amax(block, -1))
+    return largest + xp.log(sum(xp.exp(block - largest[:, None]).sum(-1) for block in blocks))
 
 
 @pytest.mark.parametrize(
@@ -58,6 +92,12 @@ def entropy(scores, keep):
         ("4.3", lambda s, keep: entropy_of(xp.softmax(s, -1)), "no mask"),
         ("4.3", lambda s, keep: entropy(s, keep).mean(), "wrong shape"),
         ("7.2", lambda queries, keys: queries, "not every pair"),
+        ("7.3", additive_at_once, "an array too large"),
+        ("8.1", lambda q, k, t: xp.softmax(q @ k.mT / t[:, None, None], -1), "lengths not divided"),
+        ("9.2", entropies, None),
+        ("9.2", entropies_of_a_list, "exception"),
+        ("9.2", entropies_of_all_so_far, "an array too large"),
+        ("9.2", entropies_in_two_passes, "exception"),
     ],
 )
 def test_answers_of_students(number, answer, mistake):

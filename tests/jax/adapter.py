@@ -20,7 +20,7 @@ OWN_ARGUMENTS_OF = {
 }
 
 
-NAMES = ("where", "exp", "log", "ones", "arange", "tril", "flip", "einsum", "nansum")
+NAMES = ("where", "exp", "log", "tanh", "ones", "arange", "tril", "flip", "einsum", "nansum")
 xp = SimpleNamespace(softmax=jax.nn.softmax, **{name: getattr(jnp, name) for name in NAMES})
 
 

@@ -1,0 +1,81 @@
+"""The routes through the book: what each has a reader read, and how long it takes."""
+
+from collections.abc import Iterable
+
+from bookbinder.chapters import Chapter, title_cell
+from bookbinder.config import FILE, Book, guess
+from bookbinder.errors import BookError
+from bookbinder.reading_time import Section, in_fives, sections
+from bookbinder.roles import WORDS
+from bookbinder.text import anchor_of
+
+Route = dict[str, list[Section]]  # chapter -> what to read of it
+
+
+def read_routes(book: Book, chapters: list[Chapter]) -> dict[str, Route]:
+    """Return the routes of book.toml by name.
+
+    Raises:
+        BookError: A chapter or a heading of a route does not exist.
+    """
+    by_name = {chapter.name: sections(chapter) for chapter in chapters}
+    return {
+        name: read_route(entries, by_name, book.chapters, f"{FILE}: routes.{name}")
+        for name, entries in book.routes.items()
+    }
+
+
+def read_route(
+    entries: Iterable[str],
+    by_name: dict[str, list[Section]],
+    known: tuple[str, ...],
+    where: str,
+) -> Route:
+    route: Route = {}
+    for entry in entries:
+        name, _, heading = entry.partition("#")
+        if name not in by_name and name in known:
+            continue  # this edition does not have it
+        if name not in by_name:
+            raise BookError(f"{where}: no chapter {name!r}{guess(name, by_name)}")
+        titles = [section.heading.english_title for section in by_name[name]]
+        if heading and heading not in titles:
+            raise BookError(f"{where}: {name} has no section {heading!r}{guess(heading, titles)}")
+        route.setdefault(name, []).extend(
+            section
+            for section in by_name[name]
+            if (section.heading.english_title == heading if heading else not section.is_exercises)
+        )
+    return route
+
+
+def words_for(chapter: Chapter, read: list[Section], file: str = "") -> str:
+    """Say in Markdown what to read of a chapter."""
+    skipped = {s.heading.english for s in sections(chapter)} - {s.heading.english for s in read}
+    if not skipped:
+        return "all of it, with its exercises" if any(s.is_exercises for s in read) else "all of it"
+    if skipped == {WORDS["exercises"]}:
+        return "all of it but its exercises"
+    return ", ".join(f"[{s.heading.title}]({file}#{anchor_of(s.heading)})" for s in read)
+
+
+def minutes_of(read: list[Section]) -> int:
+    return max(1, in_fives(sum(s.minutes for s in read)))
+
+
+def in_hours(minutes: int) -> str:
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+
+
+def route_table(chapters: list[Chapter], route: Route) -> str:
+    """Return a route as a table in Markdown, with its sum."""
+    rows = ["| Chapter | Read | Time |", "|---|---|---|"]
+    for chapter in chapters:
+        if chapter.name not in route:
+            continue
+        title = title_cell(chapter.notebook).source.splitlines()[0].lstrip("# ").strip()
+        file, read = f"{chapter.name}.ipynb", route[chapter.name]
+        what = words_for(chapter, read, file)
+        rows.append(f"| [{title}]({file}) | {what} | {in_hours(minutes_of(read))} |")
+    total = in_hours(sum(map(minutes_of, route.values())))
+    return "\n".join([*rows, f"| **Together** | | {total} |"])
