@@ -61,8 +61,13 @@ def called(stretch: Stretch) -> tuple[set[str], set[str]]:
         for n in nodes
         if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "d2l"
     }
-    imports = [n for n in nodes if isinstance(n, ast.ImportFrom) and "d2l" in (n.module or "")]
-    return names, taken | {name.name for node in imports for name in node.names}
+    return names, taken
+
+
+def imported(stretch: Stretch) -> set[str]:
+    nodes = [node for source in stretch.code for node in ast.walk(ast.parse(source))]
+    ours = [n for n in nodes if isinstance(n, ast.ImportFrom) and "d2l" in (n.module or "")]
+    return {name.name for node in ours for name in node.names}
 
 
 def bold(stretch: Stretch) -> set[str]:
@@ -79,6 +84,7 @@ def missing(route: list[Stretch], book: list[Stretch], terms: dict[str, str]) ->
     found, given = [], set()
     functions = {(stretch.page, name) for stretch in book for name in defined(stretch)}
     known = {name for _, name in functions}
+    functions |= {(stretch.page, name) for stretch in book for name in imported(stretch) & known}
     patterns = {t: re.compile(rf"(?<![\w-]){re.escape(t)}(s|es)?(?![\w-])") for t in terms}
     on_route = {(stretch.page, stretch.heading.lstrip("# ")) for stretch in route}
     for stretch in route:
