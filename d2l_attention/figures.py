@@ -54,6 +54,7 @@ def use_svg_display() -> None:
         set_matplotlib_formats("svg", metadata={"Date": None, "Creator": None})
 
 
+BLUE, ORANGE = "#0072B2", "#D55E00"  # of weights and of queries, as in the diagrams
 SQUARE = ((0, 0), (1, 0), (1, 1), (0, 1), (0, 0))
 
 
@@ -107,8 +108,9 @@ def show_sentences(sentences: Sequence[Sequence[str]], weights):
 
     Raises:
         ValueError: The weights do not fit the sentences.
+
+    Cells are tinted by opacity, so that words stay legible on a dark page, too.
     """
-    from matplotlib import colormaps
     from matplotlib import pyplot as plt
     from matplotlib.patches import PathPatch, Rectangle
     from matplotlib.path import Path
@@ -121,17 +123,16 @@ def show_sentences(sentences: Sequence[Sequence[str]], weights):
     fig, axes = plt.subplots(1, len(sentences), figsize=size, squeeze=False)
     for ax, words, row in zip(axes[0], sentences, weights, strict=True):
         for j, (word, weight) in enumerate(zip(words, row, strict=True)):
-            ink = "white" if weight > 0.5 else "black"
-            cell = {"facecolor": colormaps["Blues"](weight), "edgecolor": "0.88"}
-            ax.add_patch(Rectangle((0, j), 1, 1, **cell))
-            ax.text(0.06, j + 0.5, word, va="center", color=ink)
+            ax.add_patch(Rectangle((0, j), 1, 1, color=BLUE, alpha=0.6 * weight, linewidth=0))
+            ax.add_patch(Rectangle((0, j), 1, 1, fill=False, edgecolor="0.88"))
+            ax.text(0.06, j + 0.5, word, va="center", weight="bold" if weight > 0.5 else "normal")
             if weight >= 0.05:
-                ax.text(0.95, j + 0.5, f"{weight:.2f}", ha="right", va="center", color=ink, size=8)
+                ax.text(0.95, j + 0.5, f"{weight:.2f}", ha="right", va="center", size=8)
             far = 1 + 0.75 * (n - 1 - j) / n
             bow = Path([(1, n - 0.5), (far, n - 0.5), (far, j + 0.5), (1, j + 0.5)], [1, 4, 4, 4])
-            look = {"fill": False, "edgecolor": "#0072B2", "linewidth": 4 * weight}
+            look = {"fill": False, "edgecolor": BLUE, "linewidth": 4 * weight}
             ax.add_patch(PathPatch(bow, capstyle="butt", **look))
-        ax.add_patch(Rectangle((0, n - 1), 1, 1, fill=False, edgecolor="#D55E00", linewidth=2))
+        ax.add_patch(Rectangle((0, n - 1), 1, 1, fill=False, edgecolor=ORANGE, linewidth=2))
         ax.set(xlim=(-0.03, 1.6), ylim=(n + 0.1, -0.1))
         ax.axis("off")
     if "inline" in plt.get_backend():

@@ -494,7 +494,7 @@ def temporary_bytes(function: Callable, *arrays: Array) -> int:
     return compiled.memory_analysis().temp_size_in_bytes
 
 
-# From book/11_positions_in_the_score.md, Waves of many lengths
+# From book/11_positions_in_the_score.md, Sines and cosines of many wavelengths
 def angles(positions: Array, d: int, base: float = 10_000.0) -> Array:
     """Return i base^(-2t / d) for positions i (..., n): (..., n, d / 2)."""
     return positions[..., None] * base ** (-np.arange(0, d, 2) / d)

@@ -37,7 +37,7 @@ __all__ = ["use_svg_display", "environment_report", "try_gpu", "check_shape", "s
     "MultiHeadAttention"]  # fmt: skip
 
 
-# From book/00_start_here.md, Meet three helpers
+# From book/00_start_here.md, Three helpers of the module
 def try_gpu(i: int = 0) -> torch.device:
     """Return GPU i, or the CPU where there is none; D2L_DEVICE overrides."""
     if forced := os.environ.get("D2L_DEVICE"):
@@ -111,27 +111,14 @@ def nadaraya_watson(
 
 
 # From book/04_masked_softmax.md, From lengths to a mask
-def check_range(lens: Tensor, m: int) -> None:
-    """Raise ValueError if an ordinary CPU tensor has a length outside 0..m."""
-    tracing = torch.compiler.is_compiling() or torch.jit.is_tracing()
-    if tracing or type(lens) is not Tensor or not lens.is_cpu:
-        return
-    try:
-        least, most = (int(end) for end in lens.aminmax())
-    except RuntimeError:  # empty, or without values: inside vmap or make_fx
-        return
-    if least < 0 or most > m:
-        raise ValueError(f"valid_lens must lie in 0..{m}, got {least}..{most}")
-
-
 def length_mask(
     shape: tuple[int, ...], valid_lens: Tensor | list, device: torch.device | None = None
 ) -> Tensor:
     """Return a mask, True at a row's first keys, (b, 1, ..., 1 or n, m)."""
     lens, m = torch.as_tensor(valid_lens), shape[-1]
-    check_valid_lens(lens, shape)
-    lens = lens.long()  # unsigned types lack comparisons
-    check_range(lens, m)
+    check_valid_lens(lens, shape)  # integers, (b,) or (b, n)
+    lens = lens.long()
+    check_range(lens, m)  # 0..m
     rows = lens.shape[1:] or (1,)  # n, or 1 with a length per sequence
     lens = lens.reshape(shape[0], *(1,) * (len(shape) - 3), *rows, 1)
     return torch.arange(m, device=device or lens.device) < lens.to(device)
@@ -184,7 +171,7 @@ def masked_softmax(
     return scores.softmax(-1, dtype=X.dtype) * some
 
 
-# From book/06_scaled_dot_product_attention.md, Keep NaN out of the padding
+# From book/04_masked_softmax.md, Keep NaN out of the padding
 def zero_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
     """Zero out the rows that no query may attend to, as 0 * NaN is NaN.
 
@@ -274,7 +261,7 @@ class Attention(nn.Module):
         self.attention_weights = weights.detach() if need_weights else None
         return self.dropout(weights).to(values.dtype) @ values  # (b, n, v)
 
-    def __getstate__(self) -> dict:
+    def __getstate__(self) -> dict:  # what copies and files hold
         return self.__dict__ | {"attention_weights": None}
 
 
@@ -295,20 +282,17 @@ def additive_scores(
 
     q (b, n, h) and k (b, m, h), or with heads, are projected, `w_v` is linear
     without bias, (..., h) -> (..., 1), and q + k holds at most `block` entries
-    at a time, or one query of each example; in float32 or wider.
+    at a time, or one query of each example.
     """
-    wide = torch.promote_types(q.dtype, torch.float32)
-    q2 = 2 * q.unsqueeze(-2).to(wide)  # (b, n, h) -> (b, n, 1, h)
-    k2 = 2 * k.unsqueeze(-3).to(wide)  # (b, m, h) -> (b, 1, m, h)
 
-    def score(part: Tensor) -> Tensor:
-        hidden = torch.sigmoid(part + k2) - 0.5  # tanh(q + k) / 2
-        return w_v(hidden.to(q.dtype)).squeeze(-1)
+    def score(part: Tensor) -> Tensor:  # (b, step, h) -> (b, step, m)
+        hidden = torch.tanh(part.unsqueeze(-2) + k.unsqueeze(-3))
+        return w_v(hidden).squeeze(-1)
 
     if torch.compiler.is_compiling():  # a loop would be unrolled
-        return 2 * score(q2)
-    step = max(1, block // max(1, k.numel()))
-    return 2 * torch.cat([score(part) for part in q2.split(step, -3)], -2)
+        return score(q)
+    step = max(1, block // max(1, k.numel()))  # queries at a time
+    return torch.cat([score(part) for part in q.split(step, -2)], -2)
 
 
 # From book/07_additive_attention.md, Build the layer
@@ -462,7 +446,7 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
 
 # From book/12_many_heads.md, Write the layer
 def causal_mask(n: int, m: int, device: torch.device | None) -> Tensor:
-    """Let the last n of m places see no later one: a mask (n, m)."""
+    """Let the last n of m positions see no later one: a mask (n, m)."""
     queries = torch.arange(m - n, m, device=device)[:, None]  # (n, 1)
     return torch.arange(m, device=device) <= queries  # (m,), (n, 1) -> (n, m)
 
@@ -561,8 +545,8 @@ class MultiHeadAttention(nn.Module):
         Args:
             valid_lens, mask, need_weights: as for `Attention`, with scores
                 (b, n, m); all heads share them.
-            causal: the queries stand at the last n of the m places, and
-                see no later place.
+            causal: the queries stand at the last n of the m positions, and
+                see no later one.
             cache: earlier keys and values: the new ones join it, and m
                 counts them all. NaN may then stand in new keys and values
                 behind lengths (b,) only: later queries may see the others.
@@ -588,3 +572,17 @@ class MultiHeadAttention(nn.Module):
         mask = None if keep is None else keep.unsqueeze(1)  # (b, 1, n, m)
         out = self.attention(q, k, v, mask=mask, need_weights=need_weights)
         return self.W_o(out.transpose(1, 2).flatten(2))  # (b, n, D)
+
+
+# From book/14_from_lesson_to_library.md, Check shapes, not values
+def check_range(lens: torch.Tensor, m: int) -> None:
+    """Raise ValueError if an ordinary CPU tensor has a length outside 0..m."""
+    tracing = torch.compiler.is_compiling() or torch.jit.is_tracing()
+    if tracing or type(lens) is not torch.Tensor or not lens.is_cpu:
+        return
+    try:
+        least, most = (int(end) for end in lens.aminmax())
+    except RuntimeError:  # empty, or without values: inside vmap or make_fx
+        return
+    if least < 0 or most > m:
+        raise ValueError(f"valid_lens must lie in 0..{m}, got {least}..{most}")

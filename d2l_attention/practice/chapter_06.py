@@ -72,11 +72,10 @@ def gradient_of_queries(queries, keys, values, grad):
 
 
 def to_go_back(rng):
-    for b, n, m, d, v in ((2, 3, 4, 5, 2), (1, 4, 3, 2, 6), (3, 1, 5, 7, 4), (2, 5, 2, 3, 1)):
-        shapes = (b, n, d), (b, m, d), (b, m, v), (b, n, v)
-        yield tuple(rng.normal(size=shape) for shape in shapes)
-    queries, keys, values, grad = (rng.normal(size=(2, count, 4)) for count in (3, 5, 5, 3))
-    yield 30 * queries, 30 * keys, values, grad  # scores of hundreds
+    sizes = (2, 3, 4, 5, 6), (1, 4, 3, 2, 6), (3, 1, 5, 7, 4), (2, 5, 7, 3, 1)
+    for width, (b, n, m, d, v) in [*((1, size) for size in sizes), (30, (2, 3, 5, 4, 6))]:
+        queries, keys = (width * rng.normal(size=(b, count, d)) for count in (n, m))
+        yield queries, keys, rng.normal(size=(b, m, v)), rng.normal(size=(b, n, v))
 
 
 backward_pass = Exercise("6.2", gradient_of_queries, to_go_back)

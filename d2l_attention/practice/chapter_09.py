@@ -81,16 +81,17 @@ def entropies(blocks):
 
 
 def streams(rng):
-    for parts, n, size, offset in (
-        (5, 3, 2, 0),
-        (4, 5, 3, 750),  # exponentials overflow
-        (6, 2, 4, -750),  # and underflow
-        (5, 1, 3, 0),
-        (1, 4, 6, 0),
-        (7, 4, 1, 0),
+    for parts, n, size, offset, scale in (
+        (5, 3, 2, 0, 1),
+        (4, 5, 3, 750, 1),  # exponentials overflow
+        (6, 2, 4, -750, 1),  # and underflow
+        (3, 4, 5, 0, 60),  # also where a block's smallest score is subtracted
+        (5, 1, 3, 0, 1),
+        (1, 4, 6, 0, 1),
+        (7, 4, 1, 0, 1),
     ):
         rising_or_falling = np.linspace(-1, 1, n)[:, None] * np.arange(parts)[:, None, None]
-        yield (offset + rising_or_falling + rng.normal(size=(parts, n, size)),)
+        yield (offset + rising_or_falling + scale * rng.normal(size=(parts, n, size)),)
 
 
 on_the_way = Exercise(

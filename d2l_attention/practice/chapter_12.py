@@ -154,7 +154,7 @@ class CacheMistakes:
 
 
 def followed(tokens, shift=1):
-    """Return where place j follows a copy of token i: (b, n, n)."""
+    """Return where position j follows a copy of token i: (b, n, n)."""
     n = tokens.shape[-1]
     before = np.roll(tokens, shift, -1)  # column j: the token at j - shift
     origin = np.arange(n) - shift

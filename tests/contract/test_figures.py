@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from d2l_attention.figures import as_panels, show_heatmaps
+from d2l_attention.figures import as_panels, show_heatmaps, show_sentences
 from tests.contract.comparing import refuses
 from tests.contract.framework import array
 
@@ -67,3 +67,19 @@ def test_labels_of_many_keys_do_not_run_into_each_other():
         assert all(name.get_text().isdecimal() for name in names)
         boxes = [name.get_window_extent() for name in names]
         assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_sentences_show_the_words_and_how_much_the_last_one_attends_to_each():
+    weights = array([[0.75, 0.25, 0.0], [0.0, 0.0, 1.0]])
+    figure = show_sentences([["a", "b", "c"], ["d", "e", "f"]], weights)
+    first, second = figure.axes
+    texts = [text.get_text() for text in first.texts]
+    assert texts == ["a", "0.75", "b", "0.25", "c"]  # no number beside next to no weight
+    assert [arc.get_linewidth() for arc in second.patches[2:9:3]] == [0, 0, 4]
+    tints = [cell.get_alpha() for cell in first.patches[0:9:3]]
+    assert sorted(tints, reverse=True) == tints  # the darker, the more weight
+
+
+def test_weights_that_do_not_fit_the_sentences_are_refused():
+    weights = array(np.ones((1, 3)))
+    refuses(show_sentences, ValueError, "weights must have shape (1, 2)", [["a", "b"]], weights)
