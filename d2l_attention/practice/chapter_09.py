@@ -4,6 +4,7 @@ from functools import wraps
 
 import numpy as np
 
+from d2l_attention.arrays import as_array
 from d2l_attention.practice.exercises import Exercise
 
 # ---- 9.1
@@ -64,7 +65,7 @@ def state(blocks, factor=np.exp, factor_of_scores=np.exp, update=np.maximum):
     """Return maximum, sum and sum of scores after a stream; the keywords make mistakes."""
     c, s, o = -np.inf, 0.0, 0.0
     for block in blocks:
-        a = np.array(block, dtype=float)  # (n, block)
+        a = as_array(block)  # (n, block)
         old, c = c, update(c, a.max(-1, keepdims=True))
         e = np.exp(a - c)
         s = factor(old - c) * s + e.sum(-1, keepdims=True)
@@ -169,7 +170,7 @@ class OnTheWayMistakes:
 
     def maximum_not_subtracted(blocks):
         """Exponentials of large scores overflow. Subtract the running maximum inside."""
-        scores = np.concatenate([np.array(block, dtype=float) for block in blocks], -1)
+        scores = np.concatenate([as_array(block) for block in blocks], -1)
         e = np.exp(scores)
         return np.log(e.sum(-1)) - (e * scores).sum(-1) / e.sum(-1)
 
