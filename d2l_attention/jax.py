@@ -41,7 +41,7 @@ __all__ = ["use_svg_display", "environment_report", "try_gpu", "check_shape", "s
     "MultiHeadAttention"]  # fmt: skip
 
 
-# From book/00_start_here.md, Meet three helpers
+# From book/00_start_here.md, Three helpers
 def try_gpu(i: int = 0) -> jax.Device:
     """Return GPU or TPU number i where there is one, else the CPU.
 
@@ -122,30 +122,13 @@ def nadaraya_watson(
 
 
 # From book/04_masked_softmax.md, From lengths to a mask
-def check_range(lens: Array | np.ndarray, m: int) -> None:
-    """Raise ValueError if a length lies outside 0..m.
-
-    Reads lists, NumPy arrays, and arrays on CPUs of this process: a tracer
-    has no values, and reading others would wait, or fail.
-    """
-    if isinstance(lens, jax.core.Tracer) or 0 in lens.shape:
-        return
-    if isinstance(lens, Array):
-        on_cpu = all(device.platform == "cpu" for device in lens.devices())
-        if not (on_cpu and lens.is_fully_addressable):
-            return
-    least, most = np.min(np.asarray(lens)), np.max(np.asarray(lens))
-    if least < 0 or most > m:
-        raise ValueError(f"valid_lens must lie in 0..{m}, got {least}..{most}")
-
-
 def length_mask(shape: tuple[int, ...], valid_lens: Array | list) -> Array:
     """Return a mask, True at a row's first keys, (b, 1, ..., 1 or n, m)."""
     b, m = shape[0], shape[-1]
     made = isinstance(valid_lens, Array | np.ndarray)  # else list or number
     lens = valid_lens if made else np.asarray(valid_lens)
-    check_valid_lens(lens, shape)
-    check_range(lens, m)
+    check_valid_lens(lens, shape)  # integers, (b,) or (b, n)
+    check_range(lens, m)  # 0..m
     rows = lens.shape[1:] or (1,)  # n, or 1 with a length per sequence
     lens = lens.reshape(b, *(1,) * (len(shape) - 3), *rows, 1)
     return jnp.arange(m) < lens
@@ -171,20 +154,6 @@ def attention_mask(
 
 
 # From book/04_masked_softmax.md, The softmax
-@jax.jit
-def softmax_over(X: Array, keep: Array | None) -> Array:
-    """Return the softmax of X over the keys to keep; None: over all."""
-    if keep is None:
-        return jax.nn.softmax(X, axis=-1)
-    some = keep.any(-1, keepdims=True)  # (..., n, 1): is any key left?
-    bound = jnp.where(keep, jnp.inf, -jnp.inf).astype(X.dtype)
-    scores = jnp.fmin(X, bound)  # where(keep, X, -inf)
-    top = scores.max(-1, keepdims=True, initial=-jnp.inf)
-    top = jax.lax.stop_gradient(jnp.where(some, top, 0))
-    powers = jnp.exp(scores - top)  # masked: 0
-    return powers / jnp.where(some, powers.sum(-1, keepdims=True), 1)
-
-
 def masked_softmax(
     X: Array, valid_lens: Array | list | None = None, mask: Array | None = None
 ) -> Array:
@@ -203,7 +172,21 @@ def masked_softmax(
     return softmax_over(X, keep)
 
 
-# From book/06_scaled_dot_product_attention.md, Keep NaN out of the padding
+@jax.jit
+def softmax_over(X: Array, keep: Array | None) -> Array:
+    """Return the softmax of X over the keys to keep; None: over all."""
+    if keep is None:
+        return jax.nn.softmax(X, axis=-1)
+    some = keep.any(-1, keepdims=True)  # (..., n, 1): is any key left?
+    bound = jnp.where(keep, jnp.inf, -jnp.inf).astype(X.dtype)
+    scores = jnp.fmin(X, bound)  # where(keep, X, -inf)
+    top = scores.max(-1, keepdims=True, initial=-jnp.inf)
+    top = jax.lax.stop_gradient(jnp.where(some, top, 0))
+    powers = jnp.exp(scores - top)  # masked: 0
+    return powers / jnp.where(some, powers.sum(-1, keepdims=True), 1)
+
+
+# From book/04_masked_softmax.md, Keep NaN out of the padding
 def zero_padding(keep: Array | None, *arrays: Array) -> list[Array]:
     """Zero out the rows that no query may attend to, as 0 * NaN is NaN.
 
@@ -530,7 +513,7 @@ def split_heads(x: Array, heads: int) -> Array:
 
 # From book/12_many_heads.md, Write the layer
 def causal_mask(n: int, m: int, first: int | Array) -> Array:
-    """Let n of m places, from `first` on, see no later one: (n, m)."""
+    """Let n of m positions, from `first` on, see no later one: (n, m)."""
     queries = first + jnp.arange(n)[:, None]  # (n, 1)
     return jnp.arange(m) <= queries  # (m,), (n, 1) -> (n, m)
 
@@ -690,3 +673,21 @@ class MultiHeadAttention(nnx.Module):
         out = out.swapaxes(1, 2).reshape(b, n, self.W_q.out_features)
         out = self.W_o(out)  # (b, n, D)
         return (out, weights) if need_weights else out
+
+
+# From book/14_from_lesson_to_library.md, Check shapes, not values
+def check_range(lens: jax.Array | np.ndarray, m: int) -> None:
+    """Raise ValueError if a length lies outside 0..m.
+
+    Reads lists, NumPy arrays, and arrays on CPUs of this process: a tracer
+    has no values, and reading others would wait, or fail.
+    """
+    if isinstance(lens, jax.core.Tracer) or 0 in lens.shape:
+        return
+    if isinstance(lens, jax.Array):
+        on_cpu = all(device.platform == "cpu" for device in lens.devices())
+        if not (on_cpu and lens.is_fully_addressable):
+            return
+    least, most = np.min(np.asarray(lens)), np.max(np.asarray(lens))
+    if least < 0 or most > m:
+        raise ValueError(f"valid_lens must lie in 0..{m}, got {least}..{most}")

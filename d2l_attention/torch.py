@@ -37,7 +37,7 @@ __all__ = ["use_svg_display", "environment_report", "try_gpu", "check_shape", "s
     "MultiHeadAttention"]  # fmt: skip
 
 
-# From book/00_start_here.md, Three helpers of the module
+# From book/00_start_here.md, Three helpers
 def try_gpu(i: int = 0) -> torch.device:
     """Return GPU i, or the CPU where there is none; D2L_DEVICE overrides."""
     if forced := os.environ.get("D2L_DEVICE"):
