@@ -472,7 +472,7 @@ class CosineAttention(Attention):
 
 # From book/09_what_attention_costs.md, Count the bytes
 def temporary_bytes(function: Callable, *arrays: Array) -> int:
-    """Return the bytes held on the way, beside arguments and results."""
+    """Return the bytes held on the way, apart from arguments and results."""
     compiled = jax.jit(function).lower(*arrays).compile()
     return compiled.memory_analysis().temp_size_in_bytes
 
