@@ -42,7 +42,7 @@ def test_hints_and_errors_stand_whole_on_a_phone(visited, name):
 
 
 def test_an_error_shows_its_last_call_and_its_message(reading):
-    page = reading("04_masked_softmax.html", 1280)
+    page = reading("01_queries_keys_values.html", 1280)
     for error in page.locator(".output.traceback").all():
         text = error.inner_text()
         assert len(re.findall(r"Cell In", text)) <= 1
