@@ -85,6 +85,11 @@ def title_cell(notebook: NotebookNode) -> NotebookNode:
     return next((c for c in notebook.cells if c.cell_type == "markdown"), notebook.cells[0])
 
 
+def title_of(chapter: Chapter) -> str:
+    """Return the title of a chapter, with its number."""
+    return title_cell(chapter.notebook).source.splitlines()[0].lstrip("# ").strip()
+
+
 def check_tags(chapter: Chapter) -> None:
     for index, cell in enumerate(chapter.notebook.cells):
         for tag in tags_of(cell):

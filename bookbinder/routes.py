@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from bookbinder.chapters import Chapter, title_cell
+from bookbinder.chapters import Chapter, title_of
 from bookbinder.config import FILE, Book, guess
 from bookbinder.errors import BookError
 from bookbinder.reading_time import Section, in_fives, sections
@@ -73,9 +73,8 @@ def route_table(chapters: list[Chapter], route: Route) -> str:
     for chapter in chapters:
         if chapter.name not in route:
             continue
-        title = title_cell(chapter.notebook).source.splitlines()[0].lstrip("# ").strip()
         file, read = f"{chapter.name}.ipynb", route[chapter.name]
         what = words_for(chapter, read, file)
-        rows.append(f"| [{title}]({file}) | {what} | {in_hours(minutes_of(read))} |")
+        rows.append(f"| [{title_of(chapter)}]({file}) | {what} | {in_hours(minutes_of(read))} |")
     total = in_hours(sum(map(minutes_of, route.values())))
     return "\n".join([*rows, f"| **Together** | | {total} |"])

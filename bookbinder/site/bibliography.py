@@ -3,8 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from bookbinder.chapters import Chapter
-from bookbinder.site.pages import title_of
+from bookbinder.chapters import Chapter, title_of
 from bookbinder.text import REFERENCE, Page
 
 TITLE = re.compile(r"“(.*?),?”")

@@ -4,8 +4,7 @@ import ast
 import inspect
 import re
 
-from bookbinder.chapters import Chapter
-from bookbinder.site.pages import title_of
+from bookbinder.chapters import Chapter, title_of
 from bookbinder.text import headings_of, jupyter_anchor
 
 ORIGIN = re.compile(r"^# From \S*?(\w+)\.md, (.*)$")

@@ -8,11 +8,10 @@ from html import escape
 
 from nbformat import NotebookNode
 
-from bookbinder.chapters import Chapter, number_of
+from bookbinder.chapters import Chapter, number_of, title_of
 from bookbinder.config import Book
 from bookbinder.pictures import SVG
 from bookbinder.site.home_explorer import explorer
-from bookbinder.site.pages import title_of
 from bookbinder.text import Page
 
 DIAGRAM = re.compile(r"!\[([^]]*)\]\(figures/([^)]*)\)")

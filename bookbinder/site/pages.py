@@ -105,8 +105,3 @@ def equations(chapters: list[Chapter]) -> dict[str, str]:
         if cell.cell_type == "markdown"
         for number in TAG.findall(cell.source)
     }
-
-
-def title_of(chapter: Chapter) -> str:
-    """Return the title of a chapter, with its number."""
-    return title_cell(chapter.notebook).source.splitlines()[0].lstrip("# ").strip()
