@@ -5,6 +5,7 @@ from pathlib import Path
 
 from bookbinder.errors import BookError
 from bookbinder.site.dark_svg import with_dark_version
+from bookbinder.site.equations import Typeset
 from bookbinder.site.icons import icon_styles, icons_used
 from bookbinder.site.previews import previews_script
 from bookbinder.site.search_index import sections_script
@@ -42,8 +43,8 @@ GAP = re.compile(r" ?\n(?=[A-Za-z]|$)|(?<=[A-Z]) ")
 LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
-def finish(folder: Path) -> None:
-    """Make the pages in `folder` small, and whole without a network."""
+def finish(folder: Path, equations: Typeset) -> None:
+    """Typeset the pages in `folder`, make them small, and whole without a network."""
     static = folder / "_static"
     pages = {path: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.html"))}
     script = static / ICON_SCRIPT
@@ -55,6 +56,11 @@ def finish(folder: Path) -> None:
         script.unlink()
     names = {path.name: text for path, text in pages.items()}
     (static / "sections.js").write_text(sections_script(names), encoding="utf-8")
+    pages = {path: equations.page(text) for path, text in pages.items()}
+    equations.copy_fonts(static / "fonts")
+    with (static / "book.css").open("a", encoding="utf-8") as style_sheet:
+        style_sheet.write(equations.style)
+    names = {path.name: text for path, text in pages.items()}
     (static / "preview-texts.js").write_text(previews_script(names), encoding="utf-8")
     sizes = {}
     for path in folder.glob("_images/*.svg"):
@@ -86,8 +92,8 @@ def finish(folder: Path) -> None:
 
 
 def is_small(script: Path) -> bool:
-    """Say whether a script is one of the theme's or ours: no formulas, no texts of the book."""
-    return "mathjax" not in script.parts and script.name not in TEXTS
+    """Say whether a script is one of the theme's or ours: no texts of the book."""
+    return script.name not in TEXTS
 
 
 def finished(page: str, sizes: dict[str, tuple[int, int]]) -> str:
