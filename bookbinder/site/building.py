@@ -16,7 +16,9 @@ from bookbinder.config import Book, Edition
 from bookbinder.diagrams import pictures_shown
 from bookbinder.errors import BookError
 from bookbinder.files import write_whole
+from bookbinder.pictures import SVG
 from bookbinder.site.equations import NEEDED, Typeset
+from bookbinder.site.light_svg import slim
 from bookbinder.site.pages import source_line
 from bookbinder.site.postprocess import finish
 from bookbinder.site.settings import folder_of
@@ -70,6 +72,9 @@ def build_edition(book: Book, edition: Edition, goal: Path) -> list[Chapter]:
     downloads.mkdir(parents=True)
     for chapter in chapters:
         notebook = json.loads(notebook_path(edition, chapter.name).read_text(encoding="utf-8"))
+        for data in (o.get("data", {}) for c in notebook["cells"] for o in c.get("outputs", [])):
+            if SVG in data:
+                data[SVG] = slim("".join(data[SVG]))
         text = json.dumps(notebook, ensure_ascii=False, separators=(",", ":"))  # a tenth lighter
         (downloads / f"{chapter.name}.ipynb").write_text(text, encoding="utf-8")
     return chapters

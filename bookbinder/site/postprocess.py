@@ -7,6 +7,7 @@ from bookbinder.errors import BookError
 from bookbinder.site.dark_svg import with_dark_version
 from bookbinder.site.equations import Typeset
 from bookbinder.site.icons import icon_styles, icons_used
+from bookbinder.site.light_svg import slim
 from bookbinder.site.previews import previews_script
 from bookbinder.site.search_index import sections_script
 from bookbinder.site.styles import classes_of, used_only
@@ -35,12 +36,10 @@ SECTION_SEARCH = (
 )
 MODULE = re.compile(r" \((?:class )?in (?:module )?[\w.]+\)|(?<= \()[\w.]+\.(?=\w+ method\))")
 SVG_TAG = re.compile(r"<svg\b[^>]*>")
+NOT_COLORED = re.compile(r'<span class="(?:nn?|p|w)">([^<]*)</span>')  # in pygments' styles
 LENGTH = re.compile(r'\s(width|height)="([\d.]+)(pt|px)?"')
 PX_PER_PT = 4 / 3
 WIDE = 600  # CSS pixels; a picture of this width is not shrunk on a phone, it is moved
-PATH = re.compile(r'(?<= d=")[^"]*')
-GAP = re.compile(r" ?\n(?=[A-Za-z]|$)|(?<=[A-Z]) ")
-LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
 def finish(folder: Path, equations: Typeset) -> None:
@@ -76,6 +75,7 @@ def finish(folder: Path, equations: Typeset) -> None:
             text = MODULE.sub("", text)
         if path.name == SEARCH_PAGE:
             text = text.replace("</head>", f"{SECTION_SEARCH}</head>", 1)
+        text = NOT_COLORED.sub(r"\1", text)  # two thirds of the parts of a page
         path.write_text(finished(text, sizes), encoding="utf-8")
     for pattern in UNUSED:
         for path in folder.glob(pattern):
@@ -119,12 +119,3 @@ def size_of(svg: str) -> tuple[int, int]:
         for name, number, unit in LENGTH.findall(tag[0] if tag else "")
     }
     return found.get("width", 0), found.get("height", 0)
-
-
-def slim(svg: str) -> str:
-    """Return a picture whose paths have two decimals, which no eye can tell, and no gaps."""
-
-    def shorter(path: re.Match) -> str:
-        return GAP.sub("", LONG_NUMBER.sub(lambda n: f"{float(n[0]):.2f}", path[0]))
-
-    return PATH.sub(shorter, svg)
