@@ -24,6 +24,12 @@ PLAIN = re.compile(  # what neither a browser nor a reader of MathML misses
     r' (?:class="MathJax"|jax="CHTML"|texclass="\w+"|data-mjx-texclass="\w+"|'
     r'unselectable="on"|xmlns="[^"]+")|(?<=;) ?position: relative;| style="position: relative;"'
 )
+GLYPHS = r'((?:<mjx-c class="[^"]*"></mjx-c>)*)'
+NESTED = (  # boxes around letters that have nothing but letters in them, and letters without form
+    re.compile(r'<mjx-c class="mjx-c206\d"></mjx-c>'),
+    re.compile(rf'<(?:mjx-m(?:[ino]|text))(?: class="mjx-\w+")?>{GLYPHS}</mjx-m\w+>'),
+    re.compile(rf"<mjx-TeXAtom>{GLYPHS}</mjx-TeXAtom>"),
+)
 FACE = re.compile(r"@font-face.*?\{.*?\}", re.DOTALL)
 FAMILY = re.compile(r"\bMJX[A-Z]+(?:-\w+)?")
 AS_TEXT = {"capture_output": True, "text": True, "encoding": "utf-8"}
@@ -55,7 +61,7 @@ class Typeset:
         """Return an equation typeset, bound to the brackets and the punctuation around it."""
         tex, display = equation_of(math)
         made = self.made[tex, display]
-        html = PLAIN.sub("", made["html"])
+        html = light(made["html"])
         width = made["width"]
         kind, style = "math", ""
         if display:
@@ -78,6 +84,14 @@ class Typeset:
 
 def equation_of(math: re.Match) -> Equation:
     return " ".join(unescape(math["tex"]).split()), math["tag"] == "div"
+
+
+def light(html: str) -> str:
+    """Return a typeset equation without what changes nothing: a browser lays it out sooner."""
+    html = PLAIN.sub("", html)
+    for box in NESTED:
+        html = box.sub(r"\1" if box.groups else "", html)
+    return html
 
 
 def style_sheet(style: str, classes: set[str]) -> str:

@@ -1,6 +1,8 @@
 """Finish the pages that Sphinx wrote: icons, alt texts, downloads, nothing that no page uses."""
 
+import base64
 import re
+from html import unescape
 from pathlib import Path
 
 from bookbinder.errors import BookError
@@ -36,6 +38,12 @@ SECTION_SEARCH = (
 )
 MODULE = re.compile(r" \((?:class )?in (?:module )?[\w.]+\)|(?<= \()[\w.]+\.(?=\w+ method\))")
 SVG_TAG = re.compile(r"<svg\b[^>]*>")
+ANY_TAG = re.compile(r"<[^>]*>")
+PRINTED = re.compile(
+    r'(<div class="output (?:text_plain|stream)[^>]*><div class="highlight"><pre)>(.*?)</pre>',
+    re.DOTALL,
+)
+FONT = re.compile(r"url\((fonts/[\w-]+\.woff2)\)")
 NOT_COLORED = re.compile(r'<span class="(?:nn?|p|w)">([^<]*)</span>')  # in pygments' styles
 LENGTH = re.compile(r'\s(width|height)="([\d.]+)(pt|px)?"')
 PX_PER_PT = 4 / 3
@@ -75,8 +83,11 @@ def finish(folder: Path, equations: Typeset) -> None:
             text = MODULE.sub("", text)
         if path.name == SEARCH_PAGE:
             text = text.replace("</head>", f"{SECTION_SEARCH}</head>", 1)
+        text = PRINTED.sub(with_letters, text)
         text = NOT_COLORED.sub(r"\1", text)  # two thirds of the parts of a page
         path.write_text(finished(text, sizes), encoding="utf-8")
+    look = static / "book.css"
+    look.write_text(FONT.sub(lambda font: inlined(static / font[1]), look.read_text("utf-8")))
     for pattern in UNUSED:
         for path in folder.glob(pattern):
             if path.is_file():
@@ -89,6 +100,19 @@ def finish(folder: Path, equations: Typeset) -> None:
         text = path.read_text(encoding="utf-8")
         if SOURCE_MAP.search(text):
             path.write_text(SOURCE_MAP.sub("", text), encoding="utf-8")
+
+
+def inlined(font: Path) -> str:
+    """Return a font as part of a style sheet: with it at once, no text moves when it comes."""
+    data = base64.b64encode(font.read_bytes()).decode()
+    font.unlink()
+    return f"url(data:font/woff2;base64,{data})"
+
+
+def with_letters(printed: re.Match) -> str:
+    """Return printed lines, and how many letters the longest has."""
+    lines = unescape(ANY_TAG.sub("", printed[2])).split("\n")
+    return f'{printed[1]} style="--letters: {max(map(len, lines))}">{printed[2]}</pre>'
 
 
 def is_small(script: Path) -> bool:

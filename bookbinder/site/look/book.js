@@ -14,25 +14,12 @@
     const goal = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     for (let up = goal; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
   };
-  const LEAST = 0.7;
-  // On a phone, printed lines that are too long are set smaller before they have to be moved.
-  const shrink = (room) => {
-    for (const box of document.querySelectorAll(".cell_output :is(.stream, .text_plain) pre")) {
-      box.style.fontSize = "";
-      const part = box.clientWidth / box.scrollWidth;
-      if (room <= 600 && part < 1) box.style.fontSize = `${Math.max(LEAST, 0.98 * part) * 0.86}rem`;
-    }
-  };
   const BOXES = "div.math, span.math.wide, .output, .cell_output, .parts, .d2l-explorer, pre, .pst-scrollable-table-container";
   const reachable = () => {
     // What scrolls sideways must be reachable by keyboard.
-    const room = document.querySelector("main")?.clientWidth;
-    if (!room) return; // on a phone, a resize comes before the page stands
-    shrink(room);
-    for (const box of document.querySelectorAll(BOXES)) {
-      const over = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
-      if (over) box.tabIndex = 0;
-    }
+    const over = [...document.querySelectorAll(BOXES)]
+      .filter((box) => box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight);
+    for (const box of over) box.tabIndex = 0; // after all sizes are read: the page is laid out once
   };
   // An output that the text asks the reader to predict is covered until the reader has decided.
   document.documentElement.classList.add("has-script");
