@@ -17,7 +17,7 @@
     .jp-Notebook .jp-MarkdownOutput > :is(p, ul, ol, blockquote, details):not(:has(img, mjx-container[display])) { max-width: 68ch; }
     .jp-Notebook .jp-RenderedHTMLCommon table { margin-left: 0; font-size: 15px; }
     .jp-Notebook .jp-RenderedHTMLCommon :is(td, th) { text-align: left; }
-    .jp-Notebook .jp-MarkdownOutput > blockquote { border-left: 4px solid var(--jp-brand-color1); background: var(--jp-layout-color2); padding: 8px 14px; }
+    .jp-Notebook .jp-MarkdownOutput > blockquote { border-left: 4px solid var(--jp-brand-color1); background: var(--jp-layout-color2); padding: 8px 14px; margin: 12px 0; }
     .jp-Notebook .jp-MarkdownOutput > blockquote p { margin: 0; }
     .jp-Notebook .jp-MarkdownOutput > details { border: 1px solid var(--jp-border-color1); border-radius: 6px; padding: 4px 12px; margin: 6px 0; }
     .jp-Notebook .jp-MarkdownOutput > details > summary { cursor: pointer; font-weight: 600; }
