@@ -47,7 +47,7 @@ def opened(browser, addresses):
     def open_at(chapter, width=1280, **options):
         context = browser.new_context(viewport={"width": width, "height": 1000}, **options)
         contexts.append(context)
-        page = open_page(context, f"{addresses['file']}/{chapter}.html", math=False)
+        page = open_page(context, f"{addresses['file']}/{chapter}.html")
         page.wait_for_selector(".d2l-explorer[data-live]")
         return page, [Shown(root) for root in page.locator(".d2l-explorer").all()]
 
