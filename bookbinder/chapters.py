@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from bookbinder.config import guess
 from bookbinder.errors import BookError
 
-TAGS = ("raises-exception", "nbval-ignore-output", "cover", "solution", "drawing", "decide")
+TAGS = ("raises-exception", "nbval-ignore-output", "solution", "drawing", "decide")
 
 
 @dataclass

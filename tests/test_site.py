@@ -113,7 +113,7 @@ def chapters_of(book):
         (["solution"], "hide-cell"),
         (["drawing"], "hide-input"),  # its picture is not
         (["drawing", "solution"], "hide-cell"),
-        (["cover"], None),
+        (["decide"], None),
     ],
 )
 def test_solutions_and_code_that_only_draws_are_folded(tags, fold):
