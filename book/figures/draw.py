@@ -535,7 +535,7 @@ def mix(color: str, part: float) -> str:
 
 
 MAP = {  # which chapters change which step, and to what
-    "query": {10: "of a decoder"},
+    "query": {10: "decoder"},
     "scores": {
         2: "distance",
         3: "dot product",
@@ -547,7 +547,7 @@ MAP = {  # which chapters change which step, and to what
     },
     "mask": {4: "padding"},
     "weights": {2: "kernels", 4: "masked softmax", 13: "sparsemax"},
-    "weighted sum": {9: "in blocks", 13: "in two orders"},
+    "weighted sum": {9: "blocks", 13: "two orders"},
 }
 WHOLE = {1: "by hand", 6: "as a layer", 12: "many heads", 14: "tested", 15: "in D2L"}
 
@@ -563,12 +563,12 @@ def chapters(d: Drawing) -> None:
     for (left, _), step in zip(EDGES, STEPS, strict=True):
         for row, (chapter, text) in enumerate(MAP[step].items()):
             y = 156 + 22 * row
-            d.text(left + 18, y, f"**{chapter}**", 13, "end")
-            d.text(left + 24, y, text, 13, "start")
+            d.text(left + 18, y, f"**{chapter}**", 14, "end")
+            d.text(left + 24, y, text, 14, "start")
     d.rect(0, 318, 640, 2, SOFT)
     for (left, _), (chapter, text) in zip(EDGES, WHOLE.items(), strict=True):
-        d.text(left + 18, 338, f"**{chapter}**", 13, "end")
-        d.text(left + 24, 338, text, 13, "start")
+        d.text(left + 18, 338, f"**{chapter}**", 14, "end")
+        d.text(left + 24, 338, text, 14, "start")
 
 
 DIAGRAMS |= {f"strip_{name}": partial(strip, s) for name, s in STRIPS.items()}
