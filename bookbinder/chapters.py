@@ -14,7 +14,7 @@ from bookbinder.errors import BookError
 
 IMPORT = re.compile(r"(?:import|from) \w")
 FOLDED = ("drawing", "validation")  # code that need not be read
-TAGS = ("raises-exception", "nbval-ignore-output", "cover", "solution", "decide", *FOLDED)
+TAGS = ("raises-exception", "nbval-ignore-output", "solution", "decide", *FOLDED)
 
 
 @dataclass

@@ -114,7 +114,7 @@ def chapters_of(book):
         ("draw()", ["drawing"], "hide-input"),  # its picture is not
         ("draw()", ["validation"], "hide-input"),
         ("import a\nimport b", [], "hide-input"),
-        ("draw()", ["cover"], None),
+        ("draw()", ["decide"], None),
     ],
 )
 def test_code_that_need_not_be_read_is_folded(source, tags, fold):

@@ -14,17 +14,20 @@ Markup in texts: **bold**, *italic*, _{subscript}, ^{superscript}.
 """
 
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import escape
 from inspect import cleandoc
-from math import exp, sqrt, tanh
+from math import cos, exp, radians, sin, sqrt, tanh
 from pathlib import Path
 from typing import NamedTuple
 
 CARD, INK, SOFT = "#FFFFFF", "#222222", "#555555"
 TEXT, SMALL, TINY = 17, 15, 13  # font sizes; subscripts are TINY
 STROKE = 2
+
+
+Vector = Sequence[float]
 
 
 class Role(NamedTuple):
@@ -114,23 +117,52 @@ class Drawing:
             f'fill="{ink}">{spans(text)}</text>'
         )
 
-    def line(self, *points: tuple[float, float], edge: str = SOFT, dash: str = "") -> None:
+    def line(
+        self,
+        *points: tuple[float, float],
+        edge: str = SOFT,
+        dash: str = "",
+        width: float = STROKE,
+    ) -> None:
         """Draw a line through points."""
         dashes = f' stroke-dasharray="{dash}"' if dash else ""
         self.parts.append(
-            f'<path d="{path(points)}" fill="none" stroke="{edge}" stroke-width="{STROKE}" '
+            f'<path d="{path(points)}" fill="none" stroke="{edge}" stroke-width="{width:.3g}" '
             f'stroke-linejoin="round"{dashes}/>'
         )
 
-    def arrow(self, *points: tuple[float, float]) -> None:
-        """Draw a line through points with a head at the last one."""
+    def arrow(self, *points: tuple[float, float], edge: str = "") -> None:
+        """Draw a line through points with a head at the last one: open in a color, else filled."""
         (x0, y0), (x1, y1) = points[-2:]
         length = sqrt((x1 - x0) ** 2 + (y1 - y0) ** 2)
         u, w = (x1 - x0) / length, (y1 - y0) / length
-        x, y = x1 - 10 * u, y1 - 10 * w
+        long, wide = (8, 4) if edge else (10, 5)
+        x, y = x1 - long * u, y1 - long * w
+        one, other = (x - wide * w, y + wide * u), (x + wide * w, y - wide * u)
+        if edge:
+            self.line(*points, edge=edge)
+            self.line(one, (x1, y1), other, edge=edge)
+            return
         self.line(*points[:-1], (x, y))
-        corners = path([(x1, y1), (x - 5 * w, y + 5 * u), (x + 5 * w, y - 5 * u)])
-        self.parts.append(f'<path d="{corners}Z" fill="{SOFT}"/>')
+        self.parts.append(f'<path d="{path([(x1, y1), one, other])}Z" fill="{SOFT}"/>')
+
+    def disc(self, center: tuple[float, float], r: float, fill: str, edge: str = "") -> None:
+        """Draw a disc, with an edge or without."""
+        line = f' stroke="{edge}" stroke-width="{STROKE}"' if edge else ""
+        self.parts.append(
+            f'<circle cx="{center[0]:.5g}" cy="{center[1]:.5g}" r="{r:g}" fill="{fill}"{line}/>'
+        )
+
+    def rect(self, x: float, y: float, w: float, h: float, fill: str) -> None:
+        """Draw a rectangle without an edge."""
+        self.parts.append(f'<rect x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" fill="{fill}"/>')
+
+    def bar(self, x: float, y: float, w: float, h: float, role: Role) -> None:
+        """Draw a bar or a cell of a heat map, without text."""
+        self.parts.append(
+            f'<rect x="{x:g}" y="{y:.5g}" width="{w:g}" height="{h:.4g}" fill="{role.fill}" '
+            f'stroke="{role.edge}" stroke-width="{STROKE}"/>'
+        )
 
     def box(self, x: float, y: float, w: float, h: float, role: Role, *lines: str) -> None:
         """Draw a box with one line of text, or two, the second smaller."""
@@ -218,42 +250,664 @@ def diagram(width: int, height: int) -> Callable[[Callable[[Drawing], None]], Ca
     return register
 
 
-@diagram(560, 510)  # chapter 0
-def idea(d: Drawing) -> None:
-    """Attention in one picture.
+# ---- the strip: one query's way to its output, the picture at the head of every chapter
 
-    The query, the word early, is compared with seven keys, the words of a sentence. Each
-    comparison gives a score; a softmax turns the scores into weights that sum to 1; the output
-    is the sum of the values, each multiplied by its weight.
+STEPS = ("query", "scores", "mask", "weights", "weighted sum")
+EDGES = ((0, 98), (116, 214), (232, 330), (348, 490), (508, 640))  # left and right of each step
+Q = (2, 1)
+KEYS = ((1, 0), (0, 1), (-1, 2), (1, 1))
+VALUES = ((0, 2), (3, 1), (2, 0), (0, 0))
+MASKED_KEY = 3
+UNIT = 30  # of the planes in which vectors are drawn
+PALE, GRAY = "#B4B4B4", Role("#C9C9C9", "#555555")
+
+
+class Strip(NamedTuple):
+    """What one strip shows: the canonical one, or what a chapter changes in it."""
+
+    change: str  # in words, for those who do not see it
+    lit: Mapping[str, str] = {}  # steps with the names that stand over them; without any, all
+    dim: bool = True  # whether the other steps are gray
+    score: Callable[[Vector], float] = lambda key: dot(Q, key)
+    bars: Callable[[Vector], float] | None = None  # what the bars show, where not the scores
+    weigh: Callable[[Sequence[float]], list[float]] = softmax
+    many: Sequence[str] = ()  # steps that are there many times, as stacked sheets
+    matrix: bool = False  # the scores of four queries instead of one
+    shown: int = 5  # how many steps are there already
+
+
+def scaled(key: Vector) -> float:
+    """Return the scaled dot product of the query and a key."""
+    return dot(Q, key) / sqrt(len(Q))
+
+
+def away(key: Vector) -> float:
+    """Return the distance of a key from the query."""
+    return sqrt(sum((a - b) ** 2 for a, b in zip(Q, key, strict=True)))
+
+
+def additive(key: Vector) -> float:
+    """Return an additive score: 1 and -1 times the identity for query and key, ones outside."""
+    return sum(tanh(a - b) for a, b in zip(Q, key, strict=True))
+
+
+def biased(key: Vector) -> float:
+    """Return the dot product less half the distance of the key's position from the third."""
+    return dot(Q, key) - abs(KEYS.index(key) - 2) / 2
+
+
+def sparsemax(scores: Sequence[float]) -> list[float]:
+    """Return weights of which some are exactly 0."""
+    ranked = sorted(scores, reverse=True)
+    sums = [sum(ranked[: k + 1]) - 1 for k in range(len(ranked))]
+    level = max(total / (k + 1) for k, total in enumerate(sums))
+    return [max(score - level, 0) for score in scores]
+
+
+STRIPS = {
+    "00": Strip("It is the picture of this book."),
+    "01": Strip("This chapter builds the whole of it."),
+    "02": Strip(
+        "This chapter changes the scores, to distances, and the weights, to kernels.",
+        {"scores": "distance", "weights": "kernel"},
+        score=lambda key: -0.5 * away(key) ** 2,
+        bars=away,
+    ),
+    "03": Strip(
+        "This chapter changes the scores: dot products, divided by the root of d.",
+        {"scores": "q·k / √d"},
+        score=scaled,
+    ),
+    "04": Strip(
+        "This chapter is about the mask and the weights that it leaves.",
+        {"mask": "mask", "weights": "weights"},
+    ),
+    "05": Strip(
+        "This chapter computes the scores of a whole batch at once.",
+        {"scores": "b × scores"},
+        many=["scores"],
+    ),
+    "06": Strip(
+        "This chapter makes a layer of all steps, with scores divided by the root of d.",
+        {"scores": "q·k / √d"},
+        dim=False,
+        score=scaled,
+    ),
+    "07": Strip(
+        "This chapter changes the scores: a small network with a tanh computes them.",
+        {"scores": "tanh"},
+        score=additive,
+    ),
+    "08": Strip(
+        "This chapter changes the scores: distances, bilinear forms and, here, cosines.",
+        {"scores": "cosine"},
+        score=lambda key: dot(Q, key) / sqrt(dot(Q, Q) * dot(key, key)),
+    ),
+    "09": Strip(
+        "This chapter counts what the scores cost: n queries with m keys have n times m.",
+        {"scores": "n × m"},
+        matrix=True,
+    ),
+    "10": Strip(
+        "This chapter takes the query from a decoder, which writes.",
+        {"query": "decoder"},
+    ),
+    "11": Strip(
+        "This chapter adds the position to the scores.",
+        {"scores": "+ position"},
+        score=biased,
+    ),
+    "12": Strip(
+        "This chapter stacks many strips, one for each head, so there are several weights.",
+        {"weights": "h × weights"},
+        dim=False,
+        score=scaled,
+        many=STEPS,
+    ),
+    "13": Strip(
+        "This chapter changes how scores become weights: here one weight is exactly 0.",
+        {"weights": "sparsemax"},
+        score=scaled,
+        weigh=sparsemax,
+    ),
+    "14": Strip("This chapter tests all steps."),
+    "15": Strip("This chapter finds all steps in another package."),
+    # Chapter 0 lets the strip grow, one step after the other.
+    **{
+        step.split()[-1]: Strip(f"So far: {', '.join(STEPS[:i])}.", {step: step}, False, shown=i)
+        for i, step in enumerate(STEPS, start=1)
+    },
+}
+
+
+DESC = (
+    "From left to right: a query among four keys; the score of each key; a mask that hides the "
+    "last key; the weights of the others, which sum to 1; the weighted sum of the values."
+)
+
+
+def strip(s: Strip) -> str:
+    """Draw the picture at the head of a chapter."""
+    top = 10 if s.many else 0
+    d = Drawing(640, 128 + top, "Attention, step by step", f"{DESC} {s.change}")
+    draw_steps(d, s, top)
+    return d.svg()
+
+
+def draw_steps(d: Drawing, s: Strip, top: float = 0) -> None:
+    """Draw the steps from left to right, each under a rule and its name."""
+    scores = [s.score(key) for key in KEYS]
+    weights = [*s.weigh(scores[:MASKED_KEY]), 0.0]
+    for i, (step, (left, right)) in enumerate(zip(STEPS, EDGES, strict=True)):
+        there, lit = i < s.shown, step in s.lit
+        gray = not there or (bool(s.lit) and s.dim and not lit)
+        edge, thick = (INK, 4) if lit else (PALE if gray else SOFT, 2)
+        for sheet in (2, 1) if step in s.many else ():
+            d.rect(left + 4 * sheet, 11 - 5 * sheet, right - left - 8 * sheet, 2, edge)
+        d.rect(left, top + 1, right - left, thick, edge)
+        name = s.lit.get(step, step)
+        d.text(left, top + 20, f"**{name}**" if lit else name, 16, "start", SOFT if gray else INK)
+        if i:
+            middle = top + 71
+            d.line((left - 12, middle - 7), (left - 5, middle), (left - 12, middle + 7), edge=PALE)
+        place = Place(d, left, right - left, top + 102, gray, there)
+        if step == "query":
+            draw_vectors(place)
+        elif step == "scores" and s.matrix:
+            draw_matrix(place)
+        elif step in ("scores", "mask"):
+            draw_scores(place, s, step == "mask")
+        elif step == "weights":
+            draw_weights(place, weights)
+        else:
+            draw_sum(place, weights)
+
+
+class Place(NamedTuple):
+    """Where a step is drawn, on its baseline, and whether in gray, or not yet at all."""
+
+    d: Drawing
+    left: float
+    width: float
+    base: float
+    gray: bool
+    there: bool
+
+    def of(self, role: Role) -> Role:
+        """Return the role as it is drawn here."""
+        return Role("#EEEEEE", PALE) if self.gray and role.fill[0] == "#" else role
+
+    def at(self, point: Vector) -> tuple[float, float]:
+        """Return where a point of the plane lies, the lowest left one at (0, 0)."""
+        return self.left + 7 + UNIT * point[0], self.base - UNIT * point[1]
+
+    def note(self, x: float, text: str) -> None:
+        """Write below the baseline."""
+        self.d.text(self.left + x, self.base + 15, text, 14, ink=SOFT)
+
+    def plane(self) -> None:
+        """Draw the points with whole coordinates."""
+        for x in range(4):
+            for y in range(3):
+                self.d.disc(self.at((x, y)), 1.5, PALE)
+
+    def bars(
+        self, heights: Sequence[float], unit: float, roles: Sequence[Role], texts: Sequence[str]
+    ) -> None:
+        """Draw a bar for each key, and its number below."""
+        pitch = self.width / len(heights)
+        for j, (height, role, text) in enumerate(zip(heights, roles, texts, strict=True)):
+            if self.there:
+                x, h = self.left + (j + 0.5) * pitch - 9, unit * height
+                if h:
+                    self.d.bar(x, self.base - h, 18, h, self.of(role))
+                self.note(x + 9 - self.left, text)
+        right = self.left + self.width
+        edge = PALE if self.gray else SOFT
+        self.d.line((self.left, self.base), (right, self.base), edge=edge)
+
+
+def draw_vectors(place: Place) -> None:
+    """Draw the query among the keys."""
+    place.plane()
+    if not place.there:
+        return
+    origin = place.at((1, 0))
+    for vector, role in [(key, KEY) for key in KEYS] + [(Q, QUERY)]:
+        tip = place.at((vector[0] + 1, vector[1]))
+        place.d.arrow(origin, tip, edge=place.of(role).edge)
+    place.note(52, f"({Q[0]}, {Q[1]})")
+
+
+def draw_scores(place: Place, s: Strip, masked: bool) -> None:
+    """Draw a bar for each score, or for what it comes from; the masked one is hatched."""
+    heights = [(s.bars or s.score)(key) for key in KEYS]
+    texts = [number(x, 0 if x == int(x) else 1) for x in heights]
+    roles = [GRAY] * len(heights)
+    if masked:
+        texts[MASKED_KEY] = "∞" if s.bars else "−∞"
+        roles[MASKED_KEY] = Role(MASKED.fill, place.of(GRAY).edge)
+    place.bars(heights, 16, roles, texts)
+
+
+def draw_matrix(place: Place) -> None:
+    """Draw the scores of four queries as a matrix, the darker the larger."""
+    for i, query in enumerate([Q, (1, 2), (-1, 1), (0, 2)]):
+        for j, key in enumerate(KEYS):
+            part = 0.1 + 0.15 * max(dot(query, key), 0)
+            x, y = place.left + 18 + 16 * j, place.base - 65 + 16 * i
+            place.d.bar(x, y, 16, 16, Role(mix(SOFT, part), SOFT))
+    place.note(50, "16 scores")
+
+
+def draw_weights(place: Place, weights: Sequence[float]) -> None:
+    """Draw a bar for each weight, the darker the larger."""
+    roles = [Role(mix(WEIGHT.edge, min(0.3 + 0.9 * w, 1)), WEIGHT.edge) for w in weights]
+    place.bars(weights, 64, roles, [number(w) if w else "0" for w in weights])
+
+
+def draw_sum(place: Place, weights: Sequence[float]) -> None:
+    """Draw the output among the values, tied to each by a line as thick as its weight."""
+    place.plane()
+    if not place.there:
+        return
+    output = [sum(w * v[axis] for w, v in zip(weights, VALUES, strict=True)) for axis in (0, 1)]
+    here = place.at(output)
+    for w, value in zip(weights, VALUES, strict=True):
+        if w:
+            thick, edge = 1 + 6 * w, place.of(WEIGHT).edge
+            place.d.line(here, place.at(value), edge=edge, width=thick)
+    for j, value in enumerate(VALUES):
+        role = (
+            Role(MASKED.fill, PALE if place.gray else SOFT)
+            if j == MASKED_KEY
+            else place.of(Role(VALUE.edge, VALUE.edge))
+        )
+        place.d.disc(place.at(value), 6, role.fill, role.edge)
+    place.d.disc(here, 6, CARD, PALE if place.gray else INK)
+    place.note(52, f"({number(output[0])}, {number(output[1])})")
+
+
+def mix(color: str, part: float) -> str:
+    """Return a color of which so large a part is `color` and the rest is white."""
+    rgb = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(255 + part * (c - 255)):02X}" for c in rgb)
+
+
+MAP = {  # which chapters change which step, and to what
+    "query": {10: "decoder"},
+    "scores": {
+        2: "distance",
+        3: "dot product",
+        5: "of a batch",
+        7: "additive",
+        8: "cosine",
+        9: "their cost",
+        11: "position",
+    },
+    "mask": {4: "padding"},
+    "weights": {2: "kernels", 4: "masked softmax", 13: "sparsemax"},
+    "weighted sum": {9: "blocks", 13: "two orders"},
+}
+WHOLE = {1: "by hand", 6: "as a layer", 12: "many heads", 14: "tested", 15: "in D2L"}
+
+
+@diagram(640, 352)  # chapter 0
+def chapters(d: Drawing) -> None:
+    """The chapters, each under the step of attention that it changes.
+
+    The query: 10. The scores: 2, 3, 5, 7, 8, 9, 11. The mask: 4. The weights: 2, 4, 13. The
+    weighted sum: 9, 13. All steps: 1, 6, 12, 14, 15.
     """
-    words = ["the", "early", "bird", "catches", "the", "early", "worm"]
-    counts = [Counter(word) for word in words]
-    lengths = [sqrt(sum(c * c for c in count.values())) for count in counts]
-    scores = [
-        sum(counts[1][letter] * count[letter] for letter in count) / (lengths[1] * length)
-        for count, length in zip(counts, lengths, strict=True)
-    ]
-    weights = softmax([4 * score for score in scores])
-    top, m = 130, len(words)
-    bottom = top + panel_height(m)
-    d.panel(152, 16, 112, "query", ["early"], QUERY)
-    d.arrow((208, 92), (208, top))
-    d.text(222, 111, "compare", SMALL, "start", SOFT)
-    d.panel(24, top, 112, "keys", words, KEY)
-    d.panel(164, top, 88, "scores", [number(s) for s in scores], PLAIN)
-    d.panel(336, top, 96, "weights", [number(w) for w in weights], *map(shade, weights))
-    values = [f"**v**_{{{i + 1}}}" for i in range(m)]
-    d.panel(456, top, 80, "values", values, VALUE)
-    middle = top + panel_height(m) / 2
-    d.arrow((136, middle), (164, middle))
-    d.arrow((252, middle), (336, middle))
-    d.text(294, middle - 16, "softmax", SMALL, ink=SOFT)
-    d.text(444, middle, "×")
-    for x in (384, 496):
-        d.arrow((x, bottom), (x, bottom + 32))
-    d.box(336, bottom + 32, 200, 56, EMPTY, "**output**", "weighted sum of values")
-    terms = " + ".join(f"{number(w)} {v}" for w, v in zip(weights[:2], values[:2], strict=True))
-    d.text(318, bottom + 60, f"{terms} + …  =", SMALL, "end")
+    draw_steps(d, STRIPS["00"])
+    for (left, _), step in zip(EDGES, STEPS, strict=True):
+        for row, (chapter, text) in enumerate(MAP[step].items()):
+            y = 156 + 22 * row
+            d.text(left + 18, y, f"**{chapter}**", 14, "end")
+            d.text(left + 24, y, text, 14, "start")
+    d.rect(0, 318, 640, 2, SOFT)
+    for (left, _), (chapter, text) in zip(EDGES, WHOLE.items(), strict=True):
+        d.text(left + 18, 338, f"**{chapter}**", 14, "end")
+        d.text(left + 24, 338, text, 14, "start")
+
+
+DIAGRAMS |= {f"strip_{name}": partial(strip, s) for name, s in STRIPS.items()}
+
+
+# ---- the cards of the home page: one detail of each chapter, in the strokes of the strip
+
+CARD_SIZE = 320, 176
+LARGE = 18  # letters on a card
+
+
+def card(chapter: str) -> Callable[[Callable[[Drawing], None]], Callable[[Drawing], None]]:
+    """Register the card of a chapter; the docstring says what it shows."""
+
+    def register(draw: Callable[[Drawing], None]) -> Callable[[Drawing], None]:
+        title, _, desc = cleandoc(draw.__doc__ or "").partition(".\n\n")
+
+        def drawn() -> str:
+            d = Drawing(*CARD_SIZE, title, " ".join(desc.split()))
+            draw(d)
+            return d.svg()
+
+        DIAGRAMS[f"card_{chapter}"] = drawn
+        return draw
+
+    return register
+
+
+def blue(weight: float) -> Role:
+    """Return how a weight is drawn that no text lies on."""
+    return Role(mix(WEIGHT.edge, min(0.1 + 0.9 * weight, 1)), WEIGHT.edge)
+
+
+def heat_map(
+    d: Drawing, x: float, y: float, size: float, rows: Sequence[Sequence[float | None]]
+) -> None:
+    """Draw weights as cells, the masked ones, None, hatched."""
+    for i, row in enumerate(rows):
+        for j, weight in enumerate(row):
+            role = MASKED if weight is None else blue(weight)
+            d.bar(x + j * size, y + i * size, size, size, role)
+
+
+def causal(rows: Sequence[Sequence[float]]) -> list[list[float | None]]:
+    """Return the weights of scores of which each query sees its own key and those before."""
+    m = len(rows)
+    return [[*softmax(row[: i + 1]), *[None] * (m - 1 - i)] for i, row in enumerate(rows)]
+
+
+@card("00")
+def card_query(d: Drawing) -> None:
+    """A query among keys.
+
+    The query is an arrow from the origin, and four keys are arrows from the same point, of which
+    some point the way of the query and others do not.
+    """
+    for x in range(-2, 4):
+        for y in range(3):
+            d.disc((134 + 52 * x, 140 - 52 * y), 1.5, PALE)
+    for vector, role in [(key, KEY) for key in KEYS] + [(Q, QUERY)]:
+        d.arrow((134, 140), (134 + 52 * vector[0], 140 - 52 * vector[1]), edge=role.edge)
+
+
+@card("01")
+def card_blend(d: Drawing) -> None:
+    """Weights of the keys around a query.
+
+    Five keys stand on a line. The query stands between two of them, which share nearly all of the
+    weight: 0.39 and 0.59.
+    """
+    keys, query = (3, 4, 6, 8, 9), 5.1
+    weights = softmax([-((query - key) ** 2) for key in keys])
+
+    def across(key: float) -> float:
+        return 40 + 40 * (key - 3)
+
+    d.line((across(query), 24), (across(query), 140), edge=QUERY.edge, dash="6 5")
+    for key, weight in zip(keys, weights, strict=True):
+        d.bar(across(key) - 12, 140 - 130 * weight, 24, 130 * weight, blue(weight))
+        if weight > 0.1:
+            d.text(across(key), 126 - 130 * weight, number(weight), LARGE)
+    d.line((16, 140), (304, 140))
+    for key in keys:
+        d.bar(across(key) - 6, 134, 12, 12, KEY)
+    d.bar(across(query) - 6, 134, 12, 12, QUERY)
+
+
+@card("02")
+def card_kernel(d: Drawing) -> None:
+    """A kernel's hill over the keys.
+
+    A Gaussian hill is centered at the query; its height over a key is the similarity, large near
+    the query and almost nothing far away.
+    """
+    query, base, height = 1.0, 144, 112
+
+    def across(x: float) -> float:
+        return 52 + 52 * x
+
+    d.line((across(query), 20), (across(query), base), edge=QUERY.edge, dash="6 5")
+    for key in (0.0, 0.5, 1.4, 2.6, 4.6):
+        s = exp(-0.5 * (query - key) ** 2)
+        d.line((across(key), base), (across(key), base - height * s), edge=WEIGHT.edge, width=6)
+    hill = [(i / 10, base - height * exp(-0.5 * (query - i / 10) ** 2)) for i in range(-7, 49)]
+    d.line(*[(across(x), y) for x, y in hill], edge=INK)
+    d.line((16, base), (304, base))
+    for key in (0.0, 0.5, 1.4, 2.6, 4.6):
+        d.bar(across(key) - 6, base - 6, 12, 12, KEY)
+
+
+@card("03")
+def card_dot_product(d: Drawing) -> None:
+    """A dot product, divided by the root of d.
+
+    A key is projected on the line of the query at a right angle: the dot product is the length of
+    the projection times the length of the query.
+    """
+    origin, unit = (60, 146), 52
+    query, key = (3, 1), (1, 2)
+    along = dot(query, key) / dot(query, query)
+
+    def at(vector: Vector) -> tuple[float, float]:
+        return origin[0] + unit * vector[0], origin[1] - unit * vector[1]
+
+    foot = at([along * x for x in query])
+    d.line(origin, foot, edge=PALE, width=8)
+    d.line(at(key), foot, edge=SOFT, dash="6 5")
+    d.arrow(origin, at(query), edge=QUERY.edge)
+    d.arrow(origin, at(key), edge=KEY.edge)
+    d.text(230, 92, "**q**", LARGE)
+    d.text(98, 34, "**k**", LARGE)
+    d.text(236, 36, "**q·k / √d**", LARGE)
+
+
+@card("04")
+def card_mask(d: Drawing) -> None:
+    """Weights with padding masked.
+
+    A heat map of three sentences: the cells of the padding are hatched, and the weights of each
+    row are shared by the words alone.
+    """
+    scores = [0, 2, 1, 1, 2], [2, 1, 3], [1, 3, 2, 2]
+    rows = [[*softmax(row), *[None] * (5 - len(row))] for row in scores]
+    heat_map(d, 50, 22, 44, rows)
+
+
+@card("05")
+def card_batch(d: Drawing) -> None:
+    """A batch of products.
+
+    Three sheets lie behind one another; on each, a matrix of queries times a matrix of keys.
+    """
+    for sheet in (2, 1, 0):
+        x, y = 40 + 24 * sheet, 58 - 20 * sheet
+        d.bar(x, y, 56, 96, QUERY)
+        d.bar(x + 96, y, 96, 56, KEY)
+    d.text(68, 106, "**Q**", LARGE)
+    d.text(184, 86, "**K**", LARGE)
+    d.text(200, 78, "T", 15)
+    d.text(244, 134, "× b", LARGE)
+
+
+@card("06")
+def card_layer(d: Drawing) -> None:
+    """The layer of the Transformer.
+
+    The softmax of Q times K transposed, divided by the root of d, times V, with each matrix in
+    the color of its part.
+    """
+    y = 88
+    d.text(16, y, "softmax", LARGE, "start")
+    d.text(101, y, "(", 28)
+    d.box(114, y - 22, 38, 44, QUERY, "**Q**")
+    d.box(158, y - 22, 38, 44, KEY, "**K**")
+    d.text(201, y - 16, "T", 15)
+    d.text(208, y, "/ √d", LARGE, "start")
+    d.text(261, y, ")", 28)
+    d.box(274, y - 22, 38, 44, VALUE, "**V**")
+
+
+@card("07")
+def card_tanh(d: Drawing) -> None:
+    """The hyperbolic tangent.
+
+    The curve rises from minus one to one; it is what stands between the query and key and the
+    additive score.
+    """
+    d.line((24, 88), (296, 88), edge=PALE)
+    d.line((160, 20), (160, 156), edge=PALE)
+    steps = [i / 10 for i in range(-32, 33)]
+    d.line(*[(160 + 42 * x, 88 - 56 * tanh(x)) for x in steps], edge=INK, width=3)
+    for x, role in ((-0.7, KEY), (1.3, QUERY)):
+        d.line((160 + 42 * x, 88), (160 + 42 * x, 88 - 56 * tanh(x)), edge=role.edge, dash="5 4")
+        d.disc((160 + 42 * x, 88 - 56 * tanh(x)), 7, role.edge, role.edge)
+    d.text(84, 40, "tanh", LARGE)
+
+
+@card("08")
+def card_scores(d: Drawing) -> None:
+    """Distance or direction.
+
+    Circles of equal distance lie around a query; a straight line of equal dot product runs past
+    it. One key is near the query, another is far away and has the larger dot product.
+    """
+    query, origin = (132, 92), (44, 144)
+    for r in (24, 48, 72):
+        d.disc(query, r, "none", PALE)
+    d.line((85, 13), (179, 171), edge=SOFT, dash="6 5")
+    d.arrow(origin, query, edge=QUERY.edge)
+    d.disc(query, 7, QUERY.edge, QUERY.edge)
+    for key in ((118, 112), (262, 40), (190, 132)):
+        d.disc(key, 7, KEY.edge, KEY.edge)
+
+
+@card("09")
+def card_cost(d: Drawing) -> None:
+    """A matrix in blocks.
+
+    A matrix of n times m scores, of which one block of keys at a time is held and the others are
+    not.
+    """
+    for i in range(6):
+        for j in range(10):
+            here = j in (4, 5)
+            d.bar(60 + 20 * j, 24 + 20 * i, 20, 20, GRAY if here else Role(CARD, PALE))
+    d.text(36, 84, "n", LARGE)
+    d.text(160, 160, "m", LARGE)
+
+
+@card("10")
+def card_alignment(d: Drawing) -> None:
+    """An alignment map.
+
+    Five digits and signs of a date, 03-27, look at the letters of 27 mar: the month at mar, the
+    day at 27.
+    """
+    read, written = "27mar", "03-27"
+    belongs = {"0": "mar", "3": "mar", "-": "r", "2": "2", "7": "7"}
+    for i, sign in enumerate(written):
+        weights = softmax([4.0 * (letter in belongs[sign]) for letter in read])
+        heat_map(d, 104, 34 + 26 * i, 26, [weights])
+        d.text(88, 47 + 26 * i, sign, LARGE)
+    for j, letter in enumerate(read):
+        d.text(117 + 26 * j, 18, letter, LARGE)
+
+
+@card("11")
+def card_rotation(d: Drawing) -> None:
+    """Rotary turning.
+
+    A query and a key are turned by the same angle, twice; the angle between them stays.
+    """
+    for turn in range(3):
+        x = 24 + 106 * turn
+        for angle, role in ((8, QUERY), (48, KEY)):
+            a = radians(angle + 26 * turn)
+            d.arrow((x, 136), (x + 88 * cos(a), 136 - 88 * sin(a)), edge=role.edge)
+        arc = [radians(8 + 26 * turn + i * 4) for i in range(11)]
+        d.line(*[(x + 34 * cos(a), 136 - 34 * sin(a)) for a in arc])
+        d.text(x, 157, str(turn), LARGE)
+
+
+@card("12")
+def card_heads(d: Drawing) -> None:
+    """Four heads.
+
+    Four small heat maps side by side: one head looks at the token before, one at the token itself,
+    one at the first token, one at all.
+    """
+    m = 5
+    kinds = (
+        lambda i, j: 4 * (j == i - 1),
+        lambda i, j: 4 * (j == i),
+        lambda i, j: 4 * (j == 0),
+        lambda i, j: 0,
+    )
+    for k, kind in enumerate(kinds):
+        x, y = 76 + 88 * (k % 2), 6 + 84 * (k // 2)
+        rows = causal([[kind(i, j) for j in range(m)] for i in range(m)])
+        heat_map(d, x, y + 2, 15, rows)
+
+
+@card("13")
+def card_simplex(d: Drawing) -> None:
+    """The triangle of all weights of three keys.
+
+    The corners put all weight on one key. The softmax of the scores lies inside, sparsemax lies on
+    an edge, where one weight is exactly 0.
+    """
+    corners = (160, 18), (52, 138), (268, 138)
+
+    def at(weights: Sequence[float]) -> tuple[float, float]:
+        return (
+            sum(w * c[0] for w, c in zip(weights, corners, strict=True)),
+            sum(w * c[1] for w, c in zip(weights, corners, strict=True)),
+        )
+
+    scores = [0.0, 1.0, 1.4]
+    soft, sparse = softmax(scores), sparsemax(scores)
+    d.line(*corners, corners[0])
+    d.line(at(soft), at(sparse), edge=PALE, dash="5 4")
+    for corner in corners:
+        d.disc(corner, 7, KEY.edge, KEY.edge)
+    for weights in (soft, sparse):
+        d.disc(at(weights), 7, WEIGHT.edge, WEIGHT.edge)
+    d.text(at(soft)[0], at(soft)[1] - 20, "softmax", LARGE)
+    d.text(at(sparse)[0], at(sparse)[1] + 18, "sparsemax", LARGE)
+
+
+@card("14")
+def card_test(d: Drawing) -> None:
+    """A test that finds a fault.
+
+    Two heat maps, what is expected and what came out; one cell is different, and outlined.
+    """
+    rows = [softmax([abs(i - j) * -1.5 for j in range(3)]) for i in range(3)]
+    wrong = [list(row) for row in rows]
+    wrong[1][2] = 0.95
+    heat_map(d, 32, 34, 36, rows)
+    heat_map(d, 180, 34, 36, wrong)
+    d.text(160, 88, "≠", 28)
+    d.parts.append(
+        f'<rect x="252" y="70" width="36" height="36" fill="none" stroke="{INK}" stroke-width="4"/>'
+    )
+
+
+@card("15")
+def card_same(d: Drawing) -> None:
+    """The same weights in both packages.
+
+    Two equal heat maps with an equals sign between them, one of the package d2l and one of
+    d2l_attention.
+    """
+    rows = [softmax([abs(i - j) * -1.5 for j in range(3)]) for i in range(3)]
+    heat_map(d, 32, 20, 36, rows)
+    heat_map(d, 180, 20, 36, rows)
+    d.text(160, 74, "=", 28)
+    d.text(86, 150, "d2l", LARGE)
+    d.text(234, 150, "d2l_attention", 15)
 
 
 @diagram(568, 440)  # chapter 1

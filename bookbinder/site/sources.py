@@ -12,7 +12,7 @@ from bookbinder.lint import link_problems
 from bookbinder.routes import read_routes, route_table
 from bookbinder.site.bibliography import references_page
 from bookbinder.site.functions import functions_page
-from bookbinder.site.home import home_page, lead_of
+from bookbinder.site.home import home_page, home_pictures, lead_of
 from bookbinder.site.pages import equations, site_notebook
 from bookbinder.site.settings import as_conf, folder_of, sphinx_settings
 from bookbinder.solutions import read_bound
@@ -52,6 +52,7 @@ def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[
     }
     lead = lead_of(read_or_empty(book.root / "README.md"))
     files["index.md"] = home_page(book, lead, bound, MORE, routes)
+    files |= home_pictures(book, chapters)
     settings = sphinx_settings(
         book,
         edition,
