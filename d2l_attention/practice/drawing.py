@@ -126,7 +126,7 @@ def place(value: float, source: tuple[float, float], goal: tuple[float, float]) 
     return f"{goal[0] + part * (goal[1] - goal[0]):.1f}"
 
 
-def ticks(low: float, high: float, steps: int = 4) -> list[float]:
+def ticks(low: float, high: float, steps: float = 4) -> list[float]:
     """Return round numbers from low to high, with about so many steps between them."""
     if not high > low:
         return [low]

@@ -13,11 +13,14 @@
     cell.style.backgroundColor = v === null ? "#bdbdbd" : `rgb(${mix})`;
     cell.style.color = at > 5.75 ? "#ffffff" : "#000000";
   };
+  const widest = (texts) => `${Math.max(0, ...texts.map((t) => t.length))}ch`;
   const slider = (name, labels, start, show) => {
     const label = document.createElement("label");
     const input = document.createElement("input");
     const output = document.createElement("output");
     label.append(document.createElement("span"), input, output);
+    label.style.setProperty("--value", widest(labels)); // as wide at any value
+    if (labels.some((text) => text.length > 9)) label.className = "wide";
     label.firstChild.textContent = name;
     input.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab: arrow keys are mine
     Object.assign(input, { type: "range", min: 0, max: labels.length - 1, step: 1, value: start });
@@ -89,7 +92,7 @@
       element.append(label);
       return input;
     });
-    if ([name, ...labels].join("---").length > 40) element.className = "wide";
+    if ([name.padEnd(14), ...labels].join("---").length > 36) element.className = "wide";
     return { element, at: () => inputs.findIndex((input) => input.checked), tell: () => {} };
   };
   for (const root of document.querySelectorAll(".d2l-explorer:not([data-live])")) {
@@ -107,10 +110,7 @@
       img.nextElementSibling.removeAttribute("color");
       img.remove();
     }
-    const tracks = choices.filter(([, , , names]) => !names); // all as wide, at any value
-    const widest = (texts) => `${Math.max(0, ...texts.map((t) => t.length))}ch`;
-    root.style.setProperty("--name", widest(tracks.map(([name]) => name)));
-    root.style.setProperty("--value", widest(tracks.flatMap(([, labels]) => labels)));
+    root.style.setProperty("--name", widest(choices.filter(([, , , names]) => !names).map(([name]) => name)));
     const panel = document.createElement("div");
     panel.className = "controls";
     still.replaceWith(panel);

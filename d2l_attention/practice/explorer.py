@@ -24,9 +24,9 @@ Parts = dict[str, np.ndarray | str]  # what one frame shows: name -> numbers or 
 
 
 def script(*kits: str) -> str:
-    """Return what moves an explorer, with those of the kits "live", "plots", "steps" it needs."""
-    names = [*(f"explorer_{kit}.js" for kit in kits), "explorer.js"]
-    text = "".join((HERE / name).read_text(encoding="utf-8") for name in names)
+    """Return what moves an explorer, with those kits that it needs; some are styles alone."""
+    files = [*(HERE / f"explorer_{kit}.js" for kit in kits), HERE / "explorer.js"]
+    text = "".join(file.read_text(encoding="utf-8") for file in files if file.exists())
     lines = [re.sub(r"(^|\s)//.*", "", line).strip() for line in text.splitlines()]
     constants = f'const BLUES = "{drawing.BLUES}", TINY = {TINY:g}, DIGITS = {drawing.DIGITS};'
     return "\n".join(["(() => {", constants, "const kits = [];", *filter(None, lines), "})();"])
@@ -129,6 +129,8 @@ def explore(
     tables = heat_maps(frames, first, rows, columns, masked, lit, marked)
     values = {name: list(labelled.values()) for name, labelled in choices.items()}
     explorer_plots.check(plots, frames[0], values)
+    if large and not all(plot.title for plot in plots):
+        raise ValueError("large: each plot needs a title")
     if plots:
         opened = tables[:1] if lit else []
         drawn = draw_all(plots, frames, first, values, f"{caption} Still picture at {still}.")
@@ -138,7 +140,8 @@ def explore(
         tables = [*opened, shapes, explorer_plots.legend(plots), hidden]
     alone = [name for name in of_axes(frames[0], 0) if name not in folded]
     tables.append(number_table(frames, first, alone))
-    kits = {"live": live, "plots": plots, "zoom": large, "steps": steps}
+    boxes = any("d2l-cells boxes" in table for table in tables)
+    kits = {"live": live, "plots": plots, "rows": lit or boxes, "zoom": large, "steps": steps}
     html = page(
         data_of(frames)
         | {
@@ -373,19 +376,17 @@ def number_table(frames: list[Parts], first: int, names: Sequence[str]) -> str:
     for name in names:
         digits = digits_of(frames, name)
         texts = [drawing.number_text(value_of(parts[name]), digits) for parts in frames]
-        widest = max(widest, *map(len, texts))
+        wide = max(map(len, texts))  # so that nothing moves with the sliders
+        widest = max(widest, wide)
         rows.append(
-            f'<tr><th scope="row">{escape(name)}</th>'
+            f'<tr style="--cell:{min(wide, 40)}ch"><th scope="row">{escape(name)}</th>'
             f'<td class="v" data-digits="{digits}">{escape(texts[first])}</td></tr>'
         )
     if not rows:
         return ""
-    width = f' style="--cell:{min(widest, 40)}ch"'  # so that nothing moves with the sliders
     kind = " long" * (widest > 40)  # takes all the width, and breaks lines on a phone
     return (
-        f'<table class="d2l-cells numbers{kind}"{width}><tbody>\n'
-        + "\n".join(rows)
-        + "</tbody></table>"
+        f'<table class="d2l-cells numbers{kind}"><tbody>\n' + "\n".join(rows) + "</tbody></table>"
     )
 
 

@@ -391,7 +391,7 @@ def paint(kind: str, color: str) -> str:
 def axes(canvas: Canvas) -> list[str]:
     """Return grid lines, ticks, which are smaller than all other text, and labels."""
     plot, svg, (left, right, bottom, top) = canvas.plot, [], canvas.edges
-    marks = canvas.names or rounds(*canvas.x, 5)
+    marks = canvas.names or rounds(*canvas.x, 5.8)
     rows, grid = canvas.rows or [0], ""
     for i, (value, text) in enumerate(marks):
         x, row = place(value, canvas.x, (left, right)), rows[i % len(rows)]
@@ -418,7 +418,7 @@ def axes(canvas: Canvas) -> list[str]:
     return svg
 
 
-def rounds(low: float, high: float, steps: int = 4) -> list[tuple[float, str]]:
+def rounds(low: float, high: float, steps: float = 4) -> list[tuple[float, str]]:
     return [(value, f"{value:g}") for value in ticks(low, high, steps)]
 
 

@@ -6,7 +6,7 @@
     const enlarge = () => plots.forEach((svg, i) => svg.classList.toggle("large", i === at()));
     const { element, at } = buttons(zoom.dataset.name, titles, 0, enlarge);
     enlarge();
-    element.className = "wide";
+    element.className = "wide view"; // it chooses no frame
     root.querySelector(".controls").prepend(element);
     plots.forEach((svg, i) => svg.addEventListener("click", () => element.querySelectorAll("input")[i].click()));
   });
