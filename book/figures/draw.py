@@ -1101,6 +1101,87 @@ def heads(d: Drawing) -> None:
         d.text(484, y + 12, str(sizes), SMALL, ink=SOFT)
 
 
+@diagram(560, 224)  # chapter 5
+def reshaped_keys(d: Drawing) -> None:
+    """Transposed and reshaped keys.
+
+    Friday's keys are four rows, one film each, with laughter and tears. Transposed, they are four
+    columns, still one film each. Reshaped to two rows, they keep the order of the eight numbers,
+    so that every column mixes two films.
+    """
+    K = [[3, 0], [2, 1], [0, 2], [1, 1]]
+    pale = "#FFFFFF", "#EBC6DB", KEY.fill, "#DC9DC0"  # one tint for each film
+    tints = [Role(tint, KEY.edge) for tint in pale]
+    w = 36
+    for x, name in ((80, "**K**"), (260, "transposed"), (452, "reshaped")):
+        d.text(x, 24, name)
+    for film, (key, tint) in enumerate(zip(K, tints, strict=True)):
+        d.text(36, 66 + w * film, "ABCD"[film], SMALL, ink=SOFT)
+        d.text(206 + w * film, 58, "ABCD"[film], SMALL, ink=SOFT)
+        for feature, x in enumerate(key):
+            d.box(52 + w * feature, 48 + w * film, w, w, tint, str(x))
+            d.box(188 + w * film, 76 + w * feature, w, w, tint, str(x))
+            row, column = divmod(2 * film + feature, 4)
+            d.box(380 + w * column, 76 + w * row, w, w, tint, str(x))
+    d.text(260, 176, "a film is a column", SMALL, ink=SOFT)
+    d.text(452, 176, "a column is half a film", SMALL, ink=SOFT)
+    d.text(452, 198, "on top of half another", SMALL, ink=SOFT)
+
+
+@diagram(560, 250)  # chapter 5
+def missing_axis(d: Drawing) -> None:
+    """Queries without their axis.
+
+    Ida's two moods, stored as two rows, meet Friday's films and Saturday's films: two matrices of
+    two rows each. Only Friday's mood with Friday's films and Saturday's mood with Saturday's films
+    were wanted.
+    """
+    alone = {"Fri": (2, 0), "Sat": (0, 2)}
+    films = {
+        "Fri": ((3, 0), (2, 1), (0, 2), (1, 1)),
+        "Sat": ((0, 3), (1, 0), (2, 2), (0, 1)),
+    }
+    d.text(24, 24, "Ida's mood", SMALL, "start", SOFT)
+    for e, (day, keys) in enumerate(films.items()):
+        x = 150 + 206 * e
+        d.text(x + 88, 24, f"films of {day}", SMALL)
+        for i, (mood, query) in enumerate(alone.items()):
+            y = 48 + 76 * i
+            scores = [[str(dot(query, key)) for key in keys]]
+            d.cells(x, y, scores, 44, 44, PLAIN if mood == day else MASKED)
+            if mood == day:
+                d.box(x, y, 176, 44, OUTLINE)
+            if e == 0:
+                d.text(24, y + 22, mood, at="start")
+                d.cells(64, y, [[str(v) for v in query]], 32, 44, QUERY)
+    d.text(24, 206, "Outlined: wanted, one row for each evening.", SMALL, "start", SOFT)
+    d.text(24, 230, "Hatched: a mood meets films of the other evening.", SMALL, "start", SOFT)
+
+
+@diagram(560, 240)  # chapter 5
+def brackets(d: Drawing) -> None:
+    """Two ways to bracket three matrices, drawn to scale.
+
+    For queries, keys and values of 512 by 64, the left bracket makes a square of 512 by 512
+    numbers, which then meets the values. The right bracket makes a square of 64 by 64, which the
+    queries then meet.
+    """
+    long, short, y = 128, 16, 130  # 512 and 64
+    for x, head in ((24, "(**Q K**^{⊤}) **V**"), (316, "**Q** (**K**^{⊤}**V**)")):
+        d.text(x, 24, head, at="start")
+    d.box(24, y - long / 2, long, long, PLAIN, "**Q K**^{⊤}", "512 × 512")
+    d.text(172, y, "×")
+    d.box(192, y - long / 2, short, long, VALUE)
+    d.text(224, y, "**V**", at="start")
+    d.text(316, y, "**Q**", at="start")
+    d.box(344, y - long / 2, short, long, QUERY)
+    d.text(380, y, "×")
+    d.box(400, y - short / 2, short, short, PLAIN)
+    d.text(428, y - 11, "**K**^{⊤}**V**", at="start")
+    d.text(428, y + 13, "64 × 64", SMALL, "start")
+    d.text(24, 218, "Gray: what is computed first.", SMALL, "start", SOFT)
+
+
 @diagram(620, 632)  # chapter 6
 def attention_layer(d: Drawing) -> None:
     """Scaled dot-product attention as a flow.
@@ -1157,6 +1238,103 @@ def attention_layer(d: Drawing) -> None:
     d.box(24, tops[4] + step, 256, 40, EMPTY, answer)
 
 
+@diagram(600, 336)  # chapter 6
+def fused_steps(d: Drawing) -> None:
+    """Separate steps, and one pass over blocks of keys.
+
+    In separate steps, the scores and the weights of all queries and all keys are stored, two large
+    squares. The fused function takes a few keys and values at a time, adds to a running sum, and
+    stores only the scores of one block.
+    """
+    size, thin, step = 96, 28, 24
+    for top, head in ((24, "**separate steps**"), (190, "**fused**")):
+        d.text(24, top, head, at="start")
+    y = 48
+    d.box(24, y, thin, size, QUERY, "**Q**")
+    d.box(64, y + 34, size, thin, KEY, "**K**^{⊤}")
+    d.arrow((164, y + 48), (196, y + 48))
+    d.box(200, y, size, size, PLAIN, "scores")
+    d.arrow((300, y + 48), (332, y + 48))
+    d.box(336, y, size, size, WEIGHT, "weights")
+    d.text(446, y + 48, "×")
+    d.box(460, y, thin, size, VALUE, "**V**")
+    d.arrow((492, y + 48), (524, y + 48))
+    d.box(528, y, thin, size, EMPTY)
+    d.text(542, y + size + 14, "output", SMALL)
+    d.text(316, y + size + 14, "both stored: 2 *n m* numbers", SMALL, ink=SOFT)
+    y = 214
+    d.box(24, y, thin, size, QUERY, "**Q**")
+    for i in range(4):
+        now = i == 1
+        d.box(64 + step * i, y + 34, step, thin, KEY if now else EMPTY)
+        d.box(460, y + step * i, thin, step, VALUE if now else EMPTY)
+    d.arrow((164, y + 48), (196, y + 48))
+    d.box(200 + step, y, step, size, PLAIN)
+    d.arrow((300, y + 48), (332, y + 48))
+    d.box(336 + step, y, step, size, WEIGHT)
+    d.text(446, y + 48, "×")
+    d.arrow((492, y + 48), (524, y + 48))
+    d.box(528, y, thin, size, EMPTY)
+    d.text(542, y + size + 14, "output", SMALL)
+    note = "a block of keys at a time, added to the output"
+    d.text(24, y + size + 14, note, SMALL, "start", SOFT)
+
+
+@diagram(600, 320)  # chapter 6
+def one_base_class(d: Drawing) -> None:
+    """One base class, and what a subclass adds.
+
+    The base class checks sizes, asks its subclass for scores, applies mask and softmax, drops
+    weights in training, and sums the values. Some subclasses give features of queries and keys,
+    whose dot products are the scores; others give the scores themselves.
+    """
+    d.box(16, 40, 568, 92, EMPTY)
+    d.text(24, 22, "**Attention**, the base class", at="start")
+    stages = {"check": ("sizes", PLAIN), "**score**": ("empty slot", OUTLINE)}
+    stages |= {"softmax": ("with mask", WEIGHT), "dropout": ("in training", PLAIN)}
+    stages["sum"] = "of values", VALUE
+    for i, (name, (note, role)) in enumerate(stages.items()):
+        x = 28 + 112 * i
+        d.box(x, 56, 96, 60, role, name, note)
+        if i:
+            d.arrow((x - 16, 86), (x, 86))
+    d.box(16, 192, 330, 112, EMPTY)
+    d.text(181, 212, "**features**, then their product", SMALL)
+    d.box(372, 192, 212, 112, EMPTY)
+    d.text(478, 212, "**score** itself", SMALL)
+    d.text(181, 240, "scaled dot product", SMALL)
+    d.text(181, 264, "distance, cosine, bilinear", SMALL, ink=SOFT)
+    d.text(181, 286, "(chapter 8)", SMALL, ink=SOFT)
+    d.text(478, 240, "Gaussian, below", SMALL)
+    d.text(478, 264, "additive", SMALL, ink=SOFT)
+    d.text(478, 286, "(chapter 7)", SMALL, ink=SOFT)
+    d.arrow((176, 192), (176, 116))
+    d.arrow((478, 192), (478, 160), (200, 160), (200, 116))
+
+
+@diagram(600, 236)  # chapter 6
+def two_masks(d: Drawing) -> None:
+    """Two masks become one.
+
+    Of four keys, the last is padding. A hidden pair is one in which the key comes after the query.
+    The wanted mask is true where the key is no padding and the pair is not hidden.
+    """
+    n, w = 4, 36
+    for x, name in ((24, "padding"), (212, "hidden"), (424, "wanted")):
+        d.text(x, 24, f"**{name}**", at="start")
+    for j in range(n):
+        d.box(24 + w * j, 102, w, w, MASKED if j == 3 else EMPTY, "T" if j == 3 else "F")
+        for i in range(n):
+            late = j > i
+            d.box(212 + w * j, 48 + w * i, w, w, MASKED if late else EMPTY, "T" if late else "F")
+            keep = not late and j < 3
+            d.box(424 + w * j, 48 + w * i, w, w, EMPTY if keep else MASKED, "T" if keep else "F")
+    d.text(388, 120, "→")
+    d.text(24, 212, "(b, m), T: padding", SMALL, "start", SOFT)
+    d.text(212, 212, "(n, m), T: hidden", SMALL, "start", SOFT)
+    d.text(424, 212, "T: may attend", SMALL, "start", SOFT)
+
+
 @diagram(560, 520)  # chapter 7
 def additive_network(d: Drawing) -> None:
     """The additive score as a network.
@@ -1196,6 +1374,42 @@ def additive_network(d: Drawing) -> None:
     d.text(24, 351, "**w**_{v}", at="start")
     d.text(280, 488, "*a* = **w**_{v}^{⊤} tanh(**W**_{q} **q** + **W**_{k} **k**)", TEXT)
     d.text(536, 351, "pale: weight 0", SMALL, "end", SOFT)
+
+
+@diagram(620, 250)  # chapter 7
+def hidden_units(d: Drawing) -> None:
+    """The hidden units of all pairs, and a block of them.
+
+    A cube of n queries, m keys and h units. Its right side is as large as the projected queries,
+    its top as the projected keys, its front as the scores. A block takes a few queries at a time,
+    a slice of the cube from its top.
+    """
+    w, high, part, deep = 132, 120, 32, (84, -44)
+
+    def face(role: Role, *points: tuple[float, float]) -> None:
+        d.parts.append(
+            f'<path d="{path(points)}Z" fill="{role.fill}" stroke="{role.edge}" '
+            f'stroke-width="{STROKE}" stroke-linejoin="round"/>'
+        )
+
+    def solid(x: float, y: float, tall: float) -> None:
+        (u, v), right, low = deep, x + w, y + tall
+        d.box(x, y, w, tall, PLAIN)
+        face(KEY, (x, y), (x + u, y + v), (right + u, y + v), (right, y))
+        face(QUERY, (right, y), (right + u, y + v), (right + u, low + v), (right, low))
+
+    heads = (60, high, "**all pairs at once**"), (392, part, "**a block of queries**")
+    for x, tall, head in heads:
+        solid(x, 88, tall)
+        d.text(x - 36, 20, head, at="start")
+        d.text(x + w / 2 + 42, 66, "keys (m, h)", SMALL)
+    d.text(60 + w / 2, 148, "scores (n, m)", SMALL)
+    d.text(232, 202, "queries (n, h)", SMALL, "start")
+    d.line((392, 120), (392, 208), (524, 208), (524, 120), dash="5 5")
+    d.line((524, 208), (608, 164), (608, 76), dash="5 5")
+    d.text(392 + w / 2, 104, "scores", SMALL)
+    d.text(60, 232, "held: *n m h* numbers", SMALL, "start", SOFT)
+    d.text(392, 232, "held: this slice", SMALL, "start", SOFT)
 
 
 SIX_SCORES = """
