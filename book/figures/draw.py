@@ -309,7 +309,7 @@ def step_to_curve(d: Drawing) -> None:
     """From a step to a curve.
 
     Liters of water over hours of sun, three times. The exact look-up answers at five points and
-    has no answer at 5 hours. The nearest match is a staircase that jumps at 5 hours. The blend is
+    has no answer at 5 hours. The nearest match is a staircase that jumps there. The weighted sum is
     a smooth curve through all hours, and at 5 hours it answers 10.4 liters.
     """
     hours, liters, _ = zip(*DIARY.values(), strict=True)
@@ -322,7 +322,7 @@ def step_to_curve(d: Drawing) -> None:
     curves = {
         "exact": [],
         "nearest": [[(a, y), (b, y)] for a, b, y in zip(steps, steps[1:], liters, strict=False)],
-        "blend": [[(x / 10, blend(x / 10)) for x in range(20, 101)]],
+        "weighted sum": [[(x / 10, blend(x / 10)) for x in range(20, 101)]],
     }
     notes = "no answer", "a jump, 9 to 12", f"{number(blend(query), 1)} liters"
     for i, ((kind, parts), note) in enumerate(zip(curves.items(), notes, strict=True)):
@@ -338,7 +338,7 @@ def step_to_curve(d: Drawing) -> None:
             d.line(*(at(x, y) for x, y in part), edge=INK)
         for hour, liter in zip(hours, liters, strict=True):
             d.disk(*at(hour, liter), 5, VALUE.fill, VALUE.edge)
-        if kind == "blend":
+        if kind == "weighted sum":
             d.disk(*at(query, blend(query)), 5, INK)
         d.text(left + 76, base + 20, "hours of sun", TINY, ink=SOFT)
         d.text(left + 76, base + 44, f"at 5 h: {note}", TINY)
