@@ -108,19 +108,20 @@ def chapters_of(book):
 
 
 @pytest.mark.parametrize(
-    ("tags", "fold"),
+    ("source", "tags", "fold"),
     [
-        (["solution"], "hide-cell"),
-        (["drawing"], "hide-input"),  # its picture is not
-        (["drawing", "solution"], "hide-cell"),
-        (["cover"], None),
+        ("draw()", ["solution"], "remove-cell"),  # its text is in the fold
+        ("draw()", ["drawing"], "hide-input"),  # its picture is not
+        ("draw()", ["validation"], "hide-input"),
+        ("import a\nimport b", [], "hide-input"),
+        ("draw()", ["cover"], None),
     ],
 )
-def test_solutions_and_code_that_only_draws_are_folded(tags, fold):
+def test_code_that_need_not_be_read_is_folded(source, tags, fold):
     title = nbformat.v4.new_markdown_cell("# 0. T")
-    cell = nbformat.v4.new_code_cell("draw()", metadata={"tags": tags})
+    cell = nbformat.v4.new_code_cell(source, metadata={"tags": tags})
     made = site_notebook(nbformat.v4.new_notebook(cells=[title, cell])).cells[1].metadata
-    assert [tag for tag in made.tags if tag.startswith("hide")] == [fold] * bool(fold)
+    assert [tag for tag in made.tags if tag not in tags] == [fold] * bool(fold)
 
 
 def test_a_picture_that_is_not_there_stops_the_build(tmp_path):
@@ -223,8 +224,6 @@ def test_in_print_folds_are_open_links_lead_within_and_solutions_stand_last():
         <div class="d2l-explorer"><p class="still">Still picture at a = 1. Sliders appear.</p></div>
         <section class="role-exercises"><h2>Exercises</h2><section id="one">
         <h3>Exercise 1.1: count</h3><p>Task.</p><details class="hint">Step.</details>
-        <div class="cell tag_solution"><details class="hide"><summary>
-        <p class="collapsed">Show the solution in code</p></summary>answer, passed</details></div>
         <details><summary>Solution</summary>Words.</details></section></section>
         <section id="summary">End.</section></article>""",
         "html.parser",
@@ -236,7 +235,7 @@ def test_in_print_folds_are_open_links_lead_within_and_solutions_stand_last():
     assert article.select_one(".still").get_text() == "Still picture at a = 1."
     assert all(fold.has_attr("open") for fold in article("details"))
     parts = ["Exercise 1.1: count", "Task.", "Step.", "End.", "Solutions", "Exercise 1.1: count"]
-    parts += ["Solution in code", "answer, passed", "Solution", "Words."]
+    parts += ["Solution", "Words."]
     assert [t for t in article.stripped_strings if t in parts] == parts
 
 
