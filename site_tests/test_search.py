@@ -59,9 +59,13 @@ def test_a_letter_is_found_as_a_word_and_marked_as_one(browser, addresses):
     page.close()
 
 
-def test_the_icon_of_the_search_stands_beside_the_words(browser, addresses):
+@pytest.mark.parametrize("place", [".bd-search-container", "dialog"])
+def test_the_icon_of_the_search_stands_beside_the_words(browser, addresses, place):
     page = search(browser, addresses["file"], "kernel")
-    form = page.locator(".bd-search-container form")
+    if place == "dialog":  # on any other page
+        page.goto(f"{addresses['file']}/04_masked_softmax.html")
+        page.keyboard.press("Control+k")
+    form = page.locator(f"{place} form.bd-search")
     icon = form.locator("i, svg").first.bounding_box()
     field = form.locator("input").bounding_box()
     room = form.locator("input").evaluate("e => parseFloat(getComputedStyle(e).paddingLeft)")

@@ -26,8 +26,8 @@ STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 AFTER = ("references",)  # pages that follow the chapters
 DROPPED = ".headerlink, script, .prev-next-footer, .start"
 EXERCISES = "section.role-exercises"
-DRAWING = "div.cell.tag_drawing:not(.tag_solution)"
-SOLUTIONS = "div.cell.tag_solution, details:not(.hint):not(.hide)"
+DRAWING = "div.cell.tag_drawing"
+SOLUTIONS = "details:not(.hint):not(.hide)"
 READY = """async () => {
   await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
   await document.fonts.ready;
@@ -197,9 +197,8 @@ def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str) -> Non
     put_solutions_last(article)
     for fold in article.select("details"):
         fold["open"] = ""
-    for button in article.select("details.hide > summary"):  # "Show the solution in code"
-        shown = button.select_one(".collapsed").get_text().removeprefix("Show the ")
-        button.string = shown.capitalize()
+    for button in article.select("details.hide > summary"):  # "Show the imports"
+        button.decompose()
     for still in article.select(".d2l-explorer .still"):
         still.string = still.get_text().partition(" Sliders appear")[0]
     for element in article.select("[id]"):

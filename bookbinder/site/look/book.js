@@ -115,7 +115,8 @@
   addEventListener("resize", reachable);
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details:not([open])")];
+    const answers = ".role-exercises details:not(.hint)"; // closed ones stay closed on paper
+    opened = [...document.querySelectorAll(`details:not([open]):not(${answers})`)];
     for (const fold of opened) fold.open = true;
   });
   addEventListener("afterprint", () => { for (const fold of opened) fold.open = false; });
