@@ -16,10 +16,11 @@ from bookbinder.diagrams import stale_diagrams
 from bookbinder.errors import BookError
 from bookbinder.execution import execute
 from bookbinder.export import compose_module, saved_in
-from bookbinder.files import as_text, read_notebook, write_whole
+from bookbinder.files import as_text, write_whole
 from bookbinder.overlay import lay_over
 from bookbinder.placeholders import filled_in
 from bookbinder.publish import COMMAND, keep_equal_pictures, keep_old_ignored, published, unexecuted
+from bookbinder.solutions import folded, read_bound
 from bookbinder.text import with_shown_anchors
 
 
@@ -86,10 +87,10 @@ def bind_notebook(book: Book, edition: Edition, chapter: Chapter) -> None:
         )
     notebook = published(chapter, executed)
     with contextlib.suppress(BookError):  # an old one that is missing or broken has nothing to keep
-        old = read_notebook(path)
+        old = read_bound(path)
         keep_old_ignored(notebook, old)
         keep_equal_pictures(notebook, old)
-    changed = write_whole(path, as_text(notebook))
+    changed = write_whole(path, as_text(folded(notebook)))
     state = "changed" if changed else "as before"
     print(
         f"{chapter.name:35}{cells:4} cells{time.monotonic() - begun:7.1f} s   {state}", flush=True
@@ -111,7 +112,7 @@ def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = N
         if not path.exists():
             stale.append(f"{book.named(path)} is missing")
             continue
-        stored = read_notebook(path)
+        stored = read_bound(path)
         if as_text(unexecuted(stored)) != as_text(unexecuted(published(chapter, chapter.notebook))):
             stale.append(f"{book.named(path)} differs from {chapter.file}")
     stale += stale_diagrams(book.source, chapters, edition.notebooks)

@@ -18,11 +18,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from html import escape
 from inspect import cleandoc
-from math import cos, exp, radians, sin, sqrt, tanh
+from itertools import pairwise
+from math import cos, exp, log, pi, radians, sin, sqrt, tanh
 from pathlib import Path
 from typing import NamedTuple
 
-CARD, INK, SOFT = "#FFFFFF", "#222222", "#555555"
+CARD, INK, SOFT, PALE = "#FFFFFF", "#222222", "#555555", "#BDBDBD"
 TEXT, SMALL, TINY = 17, 15, 13  # font sizes; subscripts are TINY
 STROKE = 2
 
@@ -42,6 +43,7 @@ KEY = Role("#F5E4ED", "#CC79A7")
 VALUE = Role("#CCECE3", "#009E73")
 WEIGHT = Role("#E0EEF6", "#0072B2")
 PLAIN = Role("#F4F4F4", "#555555")
+DARK = Role("#D4D4D4", "#555555")
 MASKED = Role("url(#hatch)", "#555555")
 EMPTY = Role(CARD, "#555555")
 OUTLINE = Role("none", INK)
@@ -172,6 +174,13 @@ class Drawing:
         )
         for line, size, shift in zip(lines, (TEXT, SMALL), (-11, 11), strict=False):
             self.text(x + w / 2, y + h / 2 + (shift if len(lines) > 1 else 0), line, size)
+
+    def disk(self, x: float, y: float, r: float, fill: str, edge: str = "none") -> None:
+        """Draw a filled circle."""
+        self.parts.append(
+            f'<circle cx="{x:.5g}" cy="{y:.5g}" r="{r:.3g}" fill="{fill}" stroke="{edge}" '
+            f'stroke-width="{STROKE}"/>'
+        )
 
     def label(self, x: float, y: float, text: str) -> None:
         """Write a text over a line, on a patch of the card."""
@@ -946,6 +955,145 @@ def soft_lookup(d: Drawing) -> None:
     d.text(24, bottom + 66, "weights × values", SMALL, "start", SOFT)
 
 
+DIARY = {"mint": (3, 6, 0.5), "lettuce": (4, 9, 2.0), "beans": (6, 12, 3.5)}
+DIARY |= {"tomato": (8, 20, 8.0), "melon": (9, 26, 5.0)}  # hours, liters, kilograms
+
+
+@diagram(560, 268)  # chapter 1
+def step_to_curve(d: Drawing) -> None:
+    """From a step to a curve.
+
+    Liters of water over hours of sun, three times. The exact look-up answers at five points and
+    has no answer at 5 hours. The nearest match is a staircase that jumps there. The weighted sum is
+    a smooth curve through all hours, and at 5 hours it answers 10.4 liters.
+    """
+    hours, liters, _ = zip(*DIARY.values(), strict=True)
+    top, base, query = 48, 206, 5
+
+    def blend(x: float) -> float:
+        return dot(softmax([-((x - hour) ** 2) for hour in hours]), liters)
+
+    steps = [2.0, *((a + b) / 2 for a, b in pairwise(hours)), 10.0]
+    curves = {
+        "exact": [],
+        "nearest": [[(a, y), (b, y)] for a, b, y in zip(steps, steps[1:], liters, strict=False)],
+        "weighted sum": [[(x / 10, blend(x / 10)) for x in range(20, 101)]],
+    }
+    notes = "no answer", "a jump, 9 to 12", f"{number(blend(query), 1)} liters"
+    for i, ((kind, parts), note) in enumerate(zip(curves.items(), notes, strict=True)):
+        left = 24 + 180 * i
+
+        def at(x: float, y: float, left: float = left) -> tuple[float, float]:
+            return left + 19 * (x - 2), base - 5.6 * y
+
+        d.text(left + 76, 24, f"**{kind}**")
+        d.line((left, top), (left, base), (left + 152, base))
+        d.line(at(query, 0), at(query, 28), edge=QUERY.edge, dash="6 5")
+        for part in parts:
+            d.line(*(at(x, y) for x, y in part), edge=INK)
+        for hour, liter in zip(hours, liters, strict=True):
+            d.disk(*at(hour, liter), 5, VALUE.fill, VALUE.edge)
+        if kind == "weighted sum":
+            d.disk(*at(query, blend(query)), 5, INK)
+        d.text(left + 76, base + 20, "hours of sun", TINY, ink=SOFT)
+        d.text(left + 76, base + 44, f"at 5 h: {note}", TINY)
+    d.text(28, 60, "liters", TINY, "start", SOFT)
+
+
+@diagram(560, 262)  # chapter 1
+def scores_to_weights(d: Drawing) -> None:
+    """Two ways from scores to weights.
+
+    Bars for five beds. The scores are negative, the longest bar is the melon's. Divided by their
+    sum they are positive, and the melon has the longest bar. After the softmax lettuce and beans
+    have long bars, and the melon has none.
+    """
+    scores = [-float((5 - hour) ** 2) for hour, _, _ in DIARY.values()]
+    columns = {"scores": scores, "scores ÷ sum": shares(scores), "softmax": softmax(scores)}
+    for i, bed in enumerate(DIARY):
+        d.box(24, 48 + 38 * i, 96, 30, KEY)
+        d.text(72, 63 + 38 * i, bed, SMALL)
+    for j, (name, numbers) in enumerate(columns.items()):
+        left = 146 + 138 * j
+        d.text(left + 58, 24, f"**{name}**")
+        zero = left + 84 if j == 0 else left
+        d.line((zero, 42), (zero, 238), edge=SOFT)
+        for i, x in enumerate(numbers):
+            width = 5 * x if j == 0 else 116 * x
+            role = PLAIN if j == 0 else shade(x)
+            if abs(width) > 1:
+                d.box(min(zero, zero + width), 48 + 38 * i, abs(width), 30, role)
+            end = (zero + 6, "start") if j == 0 else (zero + width + 6, "start")
+            d.text(end[0], 63 + 38 * i, number(x, 0 if j == 0 else 2), TINY, end[1])
+
+
+@diagram(560, 276)  # chapter 1
+def kinds_of_weights(d: Drawing) -> None:
+    """Where five kinds of weights lead.
+
+    Five lines of liters from minus 16 to 28, one for each kind of weights, with a bar from the
+    smallest to the largest value that has a weight. The answers of one-hot, uniform and convex
+    weights lie on their bar, that of conic weights to the right of it, and that of weights of any
+    sign to the left.
+    """
+    liters = [liter for _, liter, _ in DIARY.values()]
+    kinds = {
+        "one-hot": [0, 0, 1, 0, 0],
+        "uniform": [0.2] * 5,
+        "convex": [0.1, 0.4, 0.4, 0.1, 0],
+        "conic": [0, 1, 1, 0, 0],
+        "any sign": [2, 0, 0, 0, -1],
+    }
+
+    def across(x: float) -> float:
+        return 260 + 9.6 * x
+
+    for i, (kind, weights) in enumerate(kinds.items()):
+        y = 34 + 42 * i
+        used = [across(x) for x, weight in zip(liters, weights, strict=True) if weight]
+        answer = dot(weights, liters)
+        d.text(20, y, kind, SMALL, "start")
+        d.line((across(-16), y), (across(28), y), edge="#D5D5D5")
+        d.box(min(used) - 9, y - 9, max(used) - min(used) + 18, 18, Role(VALUE.fill, "none"))
+        for x in liters:
+            d.disk(across(x), y, 4, VALUE.edge if across(x) in used else "#D5D5D5")
+        d.line((across(answer), y - 14), (across(answer), y + 14), edge=INK)
+        d.text(across(answer), y - 20, number(answer, 1), TINY)
+    for x in (-10, 0, 10, 20):
+        d.line((across(x), 228), (across(x), 234))
+        d.text(across(x), 244, number(x, 0), TINY, ink=SOFT)
+    d.line((across(-16), 228), (across(28), 228))
+    d.text(536, 262, "liters", TINY, "end", SOFT)
+
+
+@diagram(560, 290)  # chapter 1, exercise 2
+def wanted_pair(d: Drawing) -> None:
+    """Five values and a wanted pair.
+
+    Kilograms over liters. The values of the beds, mint, lettuce, beans, tomato and melon, are
+    dots. The wanted pair of 20 liters and 2 kilograms is a cross to the right and below.
+    """
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        return 72 + 16.5 * x, 246 - 25 * y
+
+    d.line(at(0, 9), at(0, 0), at(28.5, 0))
+    for x in (0, 10, 20):
+        d.text(at(x, 0)[0], 262, str(x), TINY, ink=SOFT)
+    for y in (2, 4, 6, 8):
+        d.text(60, at(0, y)[1], str(y), TINY, "end", SOFT)
+    d.text(542, 276, "liters of water", TINY, "end", SOFT)
+    d.text(80, 30, "kilograms harvested", TINY, "start", SOFT)
+    for bed, (_, liters, kilograms) in DIARY.items():
+        x, y = at(liters, kilograms)
+        d.disk(x, y, 6, VALUE.fill, VALUE.edge)
+        d.text(x, y - 18, bed, SMALL)
+    x, y = at(20, 2)
+    d.line((x - 7, y - 7), (x + 7, y + 7), edge=INK)
+    d.line((x - 7, y + 7), (x + 7, y - 7), edge=INK)
+    d.text(x + 14, y, "wanted", SMALL, "start")
+
+
 @diagram(600, 590)  # chapter 2
 def kernel_weights(d: Drawing) -> None:
     """A kernel's hill over the keys.
@@ -990,6 +1138,289 @@ def kernel_weights(d: Drawing) -> None:
     d.box(166, 526, 340, 44, EMPTY, f"**weighted sum: {number(dot(weights, values))} × 100 m**")
 
 
+POSTS = {"gate": 0.0, "spring": 0.5, "hut": 1.4, "saddle": 3.8, "peak": 4.6}  # kilometers
+
+
+@diagram(560, 250)  # chapter 2
+def no_key_in_reach(d: Drawing) -> None:
+    """A query with no key in reach.
+
+    Five signposts stand on a line, and the query at 2.7 kilometers. Epanechnikov's arch over the
+    query ends one kilometer to the left and to the right, before the next posts. The Gaussian hill
+    is higher than zero over all of them.
+    """
+    query, base, height = 2.7, 186, 120
+
+    def across(km: float) -> float:
+        return 40 + 98 * km
+
+    left, right = across(query - 1), across(query + 1)
+    d.box(left, 40, right - left, base - 40, Role("#F4F4F4", "none"))
+    steps = [i / 20 for i in range(0, 104)]
+    hill = [(across(x), base - height * exp(-0.5 * (x - query) ** 2)) for x in steps]
+    arch = [
+        (across(query + u / 20), base - 0.75 * height * (1 - (u / 20) ** 2)) for u in range(-20, 21)
+    ]
+    d.line((across(query), 48), (across(query), base), edge=QUERY.edge, dash="6 5")
+    d.line(*hill, edge=INK)
+    d.line((across(0), base), *arch, (across(5.15), base), edge=SOFT, dash="3 3")
+    d.arrow((24, base), (548, base))
+    for post, km in POSTS.items():
+        d.box(across(km) - 5, base - 5, 10, 10, KEY)
+        d.text(across(km), base + (20 if post != "spring" else 38), post, SMALL)
+    d.text(across(query), 26, "query: 2.7 km", SMALL)
+    d.text(132, 96, "Gaussian", SMALL, ink=INK)
+    d.text(across(query), base + 20, "no post", SMALL, ink=SOFT)
+    d.text(536, 234, "dotted: Epanechnikov’s kernel", SMALL, "end", SOFT)
+
+
+@diagram(560, 226)  # chapter 2, exercise 3
+def own_bandwidth(d: Drawing) -> None:
+    """A bandwidth for each query.
+
+    Five signposts on a line, and under it one line for each of the queries at 1, 2.7 and 4
+    kilometers. On each, a bar reaches from the query to both sides, as far as the second-nearest
+    post: 0.5, 1.3 and 0.6 kilometers.
+    """
+
+    def across(km: float) -> float:
+        return 48 + 98 * km
+
+    for post, km in POSTS.items():
+        d.line((across(km), 34), (across(km), 206), edge="#D5D5D5")
+        d.box(across(km) - 5, 40, 10, 10, KEY)
+        d.text(across(km), 20, post, SMALL)
+    d.line((24, 45), (544, 45))
+    for i, query in enumerate((1.0, 2.7, 4.0)):
+        y = 86 + 50 * i
+        s = sorted(abs(query - km) for km in POSTS.values())[1]
+        d.line((across(query - s), y), (across(query + s), y), edge=INK)
+        for end in (query - s, query + s):
+            d.line((across(end), y - 8), (across(end), y + 8), edge=INK)
+        d.disk(across(query), y, 6, QUERY.fill, QUERY.edge)
+        d.text(across(query), y + 20, f"{query:g} km: s = {s:.1f}", TINY)
+
+
+STATIONS = {"bridge": (1, 0), "chapel": (0, 1), "mill": (1, 1), "summit": (3, 3)}
+DEGREES = {"bridge": 14, "chapel": 13, "mill": 12, "summit": 2}
+ADA, BEN = (1, 0.5), (0, 2)
+
+
+@diagram(560, 300)  # chapter 3
+def stations_map(d: Drawing) -> None:
+    """A map of the stations and the hikers.
+
+    The village is in the lower left corner. Bridge, chapel and mill lie about one kilometer from
+    it, the summit lies three kilometers east and three north. Ada stands between bridge and mill,
+    Ben two kilometers north of the village.
+    """
+
+    def at(east: float, north: float) -> tuple[float, float]:
+        return 56 + 68 * east, 246 - 68 * north
+
+    for km in range(4):
+        d.line(at(km, 0), at(km, 3.2), edge="#E2E2E2")
+        d.line(at(0, km), at(3.4, km), edge="#E2E2E2")
+        d.text(at(km, 0)[0], 264, str(km), TINY, ink=SOFT)
+        d.text(40, at(0, km)[1], str(km), TINY, "end", SOFT)
+    d.text(172, 284, "kilometers east", TINY, ink=SOFT)
+    d.text(20, 16, "north", TINY, "start", SOFT)
+    for name, place in STATIONS.items():
+        x, y = at(*place)
+        d.box(x - 7, y - 7, 14, 14, KEY)
+        below = 20 if name == "chapel" else -14
+        d.text(x + 12, y + below, f"{name} {DEGREES[name]}°", TINY, "start")
+    for name, place in (("Ada", ADA), ("Ben", BEN)):
+        x, y = at(*place)
+        d.disk(x, y, 7, QUERY.fill, QUERY.edge)
+        d.text(x + 14, y, name, TINY, "start")
+    rows = (("queries", "where hikers stand", QUERY), ("keys", "where stations stand", KEY))
+    rows += (("values", "temperatures there", VALUE),)
+    for i, (name, note, role) in enumerate(rows):
+        d.box(348, 46 + 72 * i, 192, 56, role, f"**{name}**", note)
+
+
+def stretch(normal: Sequence[float], level: float, w: float) -> list[tuple[float, float]]:
+    """Return the ends of the line normal · x = level in the square from (0, 0) to (w, w)."""
+    a, b = normal
+    ends = [(x, (level - a * x) / b) for x in (0, w)] + [((level - b * y) / a, y) for y in (0, w)]
+    return sorted((x, y) for x, y in ends if -1e-9 <= x <= w + 1e-9 and -1e-9 <= y <= w + 1e-9)
+
+
+@diagram(560, 340)  # chapter 3
+def near_or_far(d: Drawing) -> None:
+    """Distance and dot product on the map.
+
+    Two maps with Ada and the four stations, in darker blue the more weight a station gets. On the
+    left, circles around Ada go through the stations: bridge and mill lie on the smallest. On the
+    right, parallel lines across Ada's direction go through the stations: the summit lies on the
+    farthest and has almost all the weight.
+    """
+    w, size, base = 3.6, 69, 284
+    gaps = {
+        name: sum((q - k) ** 2 for q, k in zip(ADA, key, strict=True))
+        for name, key in STATIONS.items()
+    }
+    dots = {name: dot(ADA, key) for name, key in STATIONS.items()}
+    sides = (("near to Ada?", [-0.5 * gap for gap in gaps.values()]),)
+    sides += (("far in her direction?", list(dots.values())),)
+    for side, (head, scores) in enumerate(sides):
+        left = 24 + 276 * side
+
+        def at(east: float, north: float, left: float = left) -> tuple[float, float]:
+            return left + size * east, base - size * north
+
+        d.box(left, base - w * size, w * size, w * size, Role(CARD, PALE))
+        d.text(left + w * size / 2, 18, f"**{head}**")
+        if side == 0:
+            for radius in sorted({sqrt(gap) for gap in gaps.values()}):
+                turn = [
+                    (ADA[0] + radius * cos(t / 90), ADA[1] + radius * sin(t / 90))
+                    for t in range(567)
+                ]
+                for part in inside(turn, w):
+                    d.line(*(at(*point) for point in part), edge=PALE)
+        else:
+            for level in dots.values():
+                d.line(*(at(*point) for point in stretch(ADA, level, w)), edge=PALE)
+            d.arrow(at(0, 0), at(*ADA))
+        for (name, key), weight in zip(STATIONS.items(), softmax(scores), strict=True):
+            x, y = at(*key)
+            d.box(x - 8, y - 8, 16, 16, shade(weight))
+            side_of, shift = {
+                "bridge": ("start", (12, -12)),
+                "chapel": ("start", (-4, -18)),
+                "mill": ("start", (12, -10)),
+                "summit": ("end", (12, -20)),
+            }[name]
+            d.text(x + shift[0], y + shift[1], f"{name} {number(weight)}", TINY, side_of)
+        d.disk(*at(*ADA), 7, QUERY.fill, QUERY.edge)
+        d.text(
+            left + w * size / 2,
+            308,
+            "by distance" if side == 0 else "by dot product",
+            SMALL,
+            ink=SOFT,
+        )
+    d.text(24, 328, "Numbers: Ada’s weights.", TINY, "start", SOFT)
+
+
+def inside(points: Sequence[tuple[float, float]], w: float) -> list[list[tuple[float, float]]]:
+    """Return the parts of a curve that lie in the square from (0, 0) to (w, w)."""
+    parts: list[list[tuple[float, float]]] = [[]]
+    for x, y in points:
+        if 0 <= x <= w and 0 <= y <= w:
+            parts[-1].append((x, y))
+        elif parts[-1]:
+            parts.append([])
+    return [part for part in parts if len(part) > 1]
+
+
+@diagram(560, 270)  # chapter 3
+def keys_on_a_circle(d: Drawing) -> None:
+    """Keys of equal length.
+
+    The stations lie on a circle around the village, mill and summit at the same point. A circle
+    around Ada and a straight line across her direction both go through the bridge, and they meet
+    the circle of keys in the same two points. Mill and summit lie on the near side of both.
+    """
+    size, middle = 132, (110, 178)
+
+    def at(east: float, north: float) -> tuple[float, float]:
+        return middle[0] + size * east, middle[1] - size * north
+
+    turns = [t / 40 for t in range(252)]
+    d.line(*(at(cos(t - 0.6), sin(t - 0.6)) for t in turns if t < 2.8), edge=KEY.edge)
+    radius = 0.5  # from Ada to the bridge
+    around = [(ADA[0] + radius * cos(t), ADA[1] + radius * sin(t)) for t in [*turns, 0]]
+    d.line(*(at(*point) for point in around), edge=INK)
+    d.line(at(0.4, 1.2), at(1.3, -0.6), edge=SOFT, dash="6 5")
+    d.arrow(at(0, 0), at(*ADA))
+    places = {"bridge": (1, 0), "chapel": (0, 1), "mill, summit": (sqrt(0.5), sqrt(0.5))}
+    for name, key in places.items():
+        x, y = at(*key)
+        d.box(x - 7, y - 7, 14, 14, KEY)
+        shift = {"bridge": (14, 12), "chapel": (-10, -18), "mill, summit": (-14, 4)}[name]
+        d.text(x + shift[0], y + shift[1], name, TINY, "end" if name[0] == "m" else "start")
+    d.disk(*at(*ADA), 7, QUERY.fill, QUERY.edge)
+    d.text(at(*ADA)[0] + 14, at(*ADA)[1] - 6, "Ada", TINY, "start")
+    d.disk(*at(0, 0), 4, SOFT)
+    d.text(at(0, 0)[0] - 12, at(0, 0)[1] + 14, "village", TINY, ink=SOFT)
+    for i, line in enumerate(
+        (
+            "solid: as near to Ada",
+            "as the bridge",
+            "",
+            "dashed: the bridge’s",
+            "dot product with Ada",
+        )
+    ):
+        d.text(348, 96 + 22 * i, line, SMALL, "start", SOFT)
+
+
+FITS = {
+    "animal dog horse cat cow": "tired hungry sleepy afraid",
+    "street bridge river path field": "icy wide steep muddy",
+    "bread soup apple cheese melon": "stale salty sweet ripe",
+    "knife saw axe key bell": "rusty blunt broken loose",
+}
+
+
+@diagram(560, 380)  # chapter 3
+def seen_pairs(d: Drawing) -> None:
+    """Which pairs of noun and adjective are in the training.
+
+    A table of sixteen adjectives and twenty nouns. Adjectives fit the nouns of one of four blocks
+    along the diagonal. In each block one cell of every column is hatched: this pair is kept away
+    from the training.
+    """
+    w, h, left, top = 22, 19, 92, 46
+    nouns = " ".join(FITS).split()
+    adjectives = " ".join(FITS.values()).split()
+    for j, some in enumerate(FITS):
+        first, *_, last = some.split()
+        d.text(left + w * (5 * j + 2.5), 24, f"{first} … {last}", TINY)
+    for i, z in enumerate(adjectives):
+        d.text(left - 8, top + h * (i + 0.5), z, TINY, "end")
+        for j in range(len(nouns)):
+            if i // 4 == j // 5:
+                apart = (j - i) % 4 == 0
+                d.box(left + w * j, top + h * i, w, h, MASKED if apart else Role("#D5D5D5", SOFT))
+    d.text(
+        left + w * 20,
+        366,
+        "gray: in the training; hatched: in new sentences only",
+        TINY,
+        "end",
+        SOFT,
+    )
+
+
+@diagram(560, 236)  # chapter 3, exercise 5
+def jacobians(d: Drawing) -> None:
+    """Three Jacobians of a softmax.
+
+    Squares of eight by eight entries. If one key has all the weight, all entries are 0. If two
+    keys share it, four entries are not 0, dark, with plus on the diagonal and minus beside it. If
+    eight keys share it, all 64 are not 0, and pale.
+    """
+    cell = 20
+    for k, r in enumerate((1, 2, 8)):
+        left, top = 24 + 180 * k, 40
+        d.text(left + 4 * cell, 20, f"*r* = {r}")
+        for i in range(8):
+            for j in range(8):
+                x = (i == j) / r - 1 / r**2 if max(i, j) < r else 0.0
+                part = round(255 - 440 * abs(x))
+                role = Role(f"#{part:02X}{part:02X}{part:02X}", "#C8C8C8")
+                d.box(left + cell * j, top + cell * i, cell, cell, role)
+                if x:
+                    d.text(
+                        left + cell * (j + 0.5), top + cell * (i + 0.5), "+" if x > 0 else "−", TINY
+                    )
+    d.text(24, 220, "The darker, the larger the entry; white: 0.", TINY, "start", SOFT)
+
+
 @diagram(560, 574)  # chapter 4
 def padding(d: Drawing) -> None:
     """A minibatch with padding.
@@ -1021,6 +1452,133 @@ def padding(d: Drawing) -> None:
     d.arrow((500, tops[0] + 120), (500, tops[1] + 60), (440, tops[1] + 60))
     d.arrow((388, tops[1] + 120), (388, tops[2]))
     d.text(24, 554, "Hatched: padding.", SMALL, "start", SOFT)
+
+
+@diagram(560, 350)  # chapter 4
+def nan_backward(d: Drawing) -> None:
+    """How a NaN reaches every parameter.
+
+    Three rows of scores go through the softmax, and only the first enters the loss. The third row
+    is fully masked and NaN. On the way back it gets the gradient 0 from the loss, and 0 times NaN
+    is NaN. The sum over the rows carries that to the scale.
+    """
+    nan, names = "NaN", ("row 1", "row 2", "row 3, fully masked")
+    for x, head in ((202, "weights"), (346, "gradient of them"), (484, "gradient of scores")):
+        d.text(x, 58, head, TINY, ink=SOFT)
+    d.text(202, 30, "**forward**")
+    d.text(418, 30, "**backward**")
+    back = ("a number", "0", "0"), ("a number", "0", f"0 · {nan} = {nan}")
+    for i, name in enumerate(names):
+        y = 78 + 58 * i
+        d.text(132, y + 20, name.split(",")[0], SMALL, "end")
+        d.box(
+            148, y, 108, 40, WEIGHT if i < 2 else Role("#C4C4C4", SOFT), "numbers" if i < 2 else nan
+        )
+        d.box(292, y, 108, 40, EMPTY, back[0][i])
+        bad = i == 2
+        d.box(424, y, 124, 40, Role("#C4C4C4", SOFT) if bad else EMPTY)
+        d.text(486, y + 20, back[1][i], SMALL)
+        d.arrow((400, y + 20), (424, y + 20))
+    d.text(132, 234, "fully masked", TINY, "end", SOFT)
+    d.arrow((486, 234), (486, 284))
+    d.text(474, 259, "sum over the rows", SMALL, "end", SOFT)
+    d.box(388, 284, 160, 44, Role("#C4C4C4", SOFT), f"scale: {nan}")
+    d.text(24, 306, "gray: NaN", SMALL, "start", SOFT)
+
+
+@diagram(560, 262)  # chapter 4
+def joined_masks(d: Drawing) -> None:
+    """Two masks joined with AND.
+
+    Three sentences of four keys. Their lengths 4, 2 and 1 leave four, two and one key; the second
+    mask hides every first key. Joined, three keys are left in the first row, one in the second
+    and none in the third, which is fully masked.
+    """
+    lens, w, h, top = (4, 2, 1), 36, 40, 60
+    first = [[j < length for j in range(4)] for length in lens]
+    second = [[j > 0 for j in range(4)]] * 3
+    joined = [
+        [a and b for a, b in zip(x, y, strict=True)] for x, y in zip(first, second, strict=True)
+    ]
+    heads = "lengths 4, 2, 1", "not the first", "both"
+    for k, (head, mask) in enumerate(zip(heads, (first, second, joined), strict=True)):
+        left = 24 + 184 * k
+        d.text(left + 2 * w, 28, f"**{head}**", SMALL)
+        for i, row in enumerate(mask):
+            for j, may in enumerate(row):
+                d.box(
+                    left + w * j, top + h * i, w, h, EMPTY if may else MASKED, "T" if may else "F"
+                )
+        if k < 2:
+            d.text(left + 4 * w + 20, top + 1.5 * h, ("AND", "=")[k], SMALL)
+    d.line((392, 180), (536, 180), edge=INK)
+    d.text(464, 200, "no key left", SMALL)
+    d.text(
+        24,
+        240,
+        "T: may attend; F, hatched: may not. Rows: sentences; columns: keys.",
+        TINY,
+        "start",
+        SOFT,
+    )
+
+
+@diagram(560, 250)  # chapter 4
+def nan_in_values(d: Drawing) -> None:
+    """Zero times NaN.
+
+    The weights of the second sentence are 0.73, 0.27, 0 and 0. Their values are 1, 1, NaN and NaN:
+    the products are 0.73, 0.27, NaN and NaN, and so is the sum. With zeros in place of the NaN, the
+    products are 0.73, 0.27, 0 and 0, and the sum is 1.
+    """
+    weights, gray = [*softmax([2, 1]), 0.0, 0.0], Role("#C4C4C4", SOFT)
+    words = "tea", "anyone", "<pad>", "<pad>"
+    for j, word in enumerate(words):
+        d.text(176 + 76 * j, 20, word, SMALL, ink=SOFT)
+    d.text(508, 20, "sum", SMALL, ink=SOFT)
+    d.text(24, 56, "weights", SMALL, "start")
+    for j, weight in enumerate(weights):
+        role = shade(weight) if weight else MASKED
+        d.box(140 + 76 * j, 36, 72, 40, role, number(weight, 2 if weight else 0))
+    for i, (filler, name) in enumerate((("NaN", "values"), ("0", "zeroed values"))):
+        y = 96 + 76 * i
+        d.text(24, y + 20, name, SMALL, "start")
+        for j, weight in enumerate(weights):
+            real = weight > 0
+            text = number(weight) + " · 1" if real else f"0 · {filler}"
+            role = VALUE if real else (gray if filler == "NaN" else MASKED)
+            d.box(140 + 76 * j, y, 72, 40, role)
+            d.text(176 + 76 * j, y + 20, text, TINY)
+        d.arrow((444, y + 20), (472, y + 20))
+        bad = filler == "NaN"
+        d.box(472, y, 72, 40, gray if bad else EMPTY, "NaN" if bad else "1")
+    d.text(24, 232, "gray: NaN; hatched: padding with weight or value 0", TINY, "start", SOFT)
+
+
+@diagram(560, 246)  # chapter 4, exercise 1
+def window(d: Drawing) -> None:
+    """A causal mask and a sliding window.
+
+    Two masks of six queries and six keys. The causal one is a triangle: each query may attend to
+    itself and all keys before it. In the sliding window of width 3 it is a band: each query may
+    attend to itself and to the two keys before it.
+    """
+    for k, (head, width) in enumerate((("causal", 6), ("window, width 3", 3))):
+        left, top = 72 + 252 * k, 40
+        d.text(left + 84, 20, f"**{head}**", SMALL)
+        for i in range(6):
+            for j in range(6):
+                may = 0 <= i - j < width
+                d.box(
+                    left + 28 * j,
+                    top + 28 * i,
+                    28,
+                    28,
+                    EMPTY if may else MASKED,
+                    "T" if may else "",
+                )
+        d.text(left + 84, 224, "keys", SMALL, ink=SOFT)
+        d.text(left - 12, top + 84, "queries" if k == 0 else "", TINY, "end", SOFT)
 
 
 @diagram(560, 486)  # chapter 5
@@ -1101,6 +1659,87 @@ def heads(d: Drawing) -> None:
         d.text(484, y + 12, str(sizes), SMALL, ink=SOFT)
 
 
+@diagram(560, 224)  # chapter 5
+def reshaped_keys(d: Drawing) -> None:
+    """Transposed and reshaped keys.
+
+    Friday's keys are four rows, one film each, with laughter and tears. Transposed, they are four
+    columns, still one film each. Reshaped to two rows, they keep the order of the eight numbers,
+    so that every column mixes two films.
+    """
+    K = [[3, 0], [2, 1], [0, 2], [1, 1]]
+    pale = "#FFFFFF", "#EBC6DB", KEY.fill, "#DC9DC0"  # one tint for each film
+    tints = [Role(tint, KEY.edge) for tint in pale]
+    w = 36
+    for x, name in ((80, "**K**"), (260, "transposed"), (452, "reshaped")):
+        d.text(x, 24, name)
+    for film, (key, tint) in enumerate(zip(K, tints, strict=True)):
+        d.text(36, 66 + w * film, "ABCD"[film], SMALL, ink=SOFT)
+        d.text(206 + w * film, 58, "ABCD"[film], SMALL, ink=SOFT)
+        for feature, x in enumerate(key):
+            d.box(52 + w * feature, 48 + w * film, w, w, tint, str(x))
+            d.box(188 + w * film, 76 + w * feature, w, w, tint, str(x))
+            row, column = divmod(2 * film + feature, 4)
+            d.box(380 + w * column, 76 + w * row, w, w, tint, str(x))
+    d.text(260, 176, "a film is a column", SMALL, ink=SOFT)
+    d.text(452, 176, "a column is half a film", SMALL, ink=SOFT)
+    d.text(452, 198, "on top of half another", SMALL, ink=SOFT)
+
+
+@diagram(560, 250)  # chapter 5
+def missing_axis(d: Drawing) -> None:
+    """Queries without their axis.
+
+    Ida's two moods, stored as two rows, meet Friday's films and Saturday's films: two matrices of
+    two rows each. Only Friday's mood with Friday's films and Saturday's mood with Saturday's films
+    were wanted.
+    """
+    alone = {"Fri": (2, 0), "Sat": (0, 2)}
+    films = {
+        "Fri": ((3, 0), (2, 1), (0, 2), (1, 1)),
+        "Sat": ((0, 3), (1, 0), (2, 2), (0, 1)),
+    }
+    d.text(24, 24, "Ida's mood", SMALL, "start", SOFT)
+    for e, (day, keys) in enumerate(films.items()):
+        x = 150 + 206 * e
+        d.text(x + 88, 24, f"films of {day}", SMALL)
+        for i, (mood, query) in enumerate(alone.items()):
+            y = 48 + 76 * i
+            scores = [[str(dot(query, key)) for key in keys]]
+            d.cells(x, y, scores, 44, 44, PLAIN if mood == day else MASKED)
+            if mood == day:
+                d.box(x, y, 176, 44, OUTLINE)
+            if e == 0:
+                d.text(24, y + 22, mood, at="start")
+                d.cells(64, y, [[str(v) for v in query]], 32, 44, QUERY)
+    d.text(24, 206, "Outlined: wanted, one row for each evening.", SMALL, "start", SOFT)
+    d.text(24, 230, "Hatched: a mood meets films of the other evening.", SMALL, "start", SOFT)
+
+
+@diagram(560, 240)  # chapter 5
+def brackets(d: Drawing) -> None:
+    """Two ways to bracket three matrices, drawn to scale.
+
+    For queries, keys and values of 512 by 64, the left bracket makes a square of 512 by 512
+    numbers, which then meets the values. The right bracket makes a square of 64 by 64, which the
+    queries then meet.
+    """
+    long, short, y = 128, 16, 130  # 512 and 64
+    for x, head in ((24, "(**Q K**^{⊤}) **V**"), (316, "**Q** (**K**^{⊤}**V**)")):
+        d.text(x, 24, head, at="start")
+    d.box(24, y - long / 2, long, long, PLAIN, "**Q K**^{⊤}", "512 × 512")
+    d.text(172, y, "×")
+    d.box(192, y - long / 2, short, long, VALUE)
+    d.text(224, y, "**V**", at="start")
+    d.text(316, y, "**Q**", at="start")
+    d.box(344, y - long / 2, short, long, QUERY)
+    d.text(380, y, "×")
+    d.box(400, y - short / 2, short, short, PLAIN)
+    d.text(428, y - 11, "**K**^{⊤}**V**", at="start")
+    d.text(428, y + 13, "64 × 64", SMALL, "start")
+    d.text(24, 218, "Gray: what is computed first.", SMALL, "start", SOFT)
+
+
 @diagram(620, 632)  # chapter 6
 def attention_layer(d: Drawing) -> None:
     """Scaled dot-product attention as a flow.
@@ -1157,6 +1796,103 @@ def attention_layer(d: Drawing) -> None:
     d.box(24, tops[4] + step, 256, 40, EMPTY, answer)
 
 
+@diagram(600, 336)  # chapter 6
+def fused_steps(d: Drawing) -> None:
+    """Separate steps, and one pass over blocks of keys.
+
+    In separate steps, the scores and the weights of all queries and all keys are stored, two large
+    squares. The fused function takes a few keys and values at a time, adds to a running sum, and
+    stores only the scores of one block.
+    """
+    size, thin, step = 96, 28, 24
+    for top, head in ((24, "**separate steps**"), (190, "**fused**")):
+        d.text(24, top, head, at="start")
+    y = 48
+    d.box(24, y, thin, size, QUERY, "**Q**")
+    d.box(64, y + 34, size, thin, KEY, "**K**^{⊤}")
+    d.arrow((164, y + 48), (196, y + 48))
+    d.box(200, y, size, size, PLAIN, "scores")
+    d.arrow((300, y + 48), (332, y + 48))
+    d.box(336, y, size, size, WEIGHT, "weights")
+    d.text(446, y + 48, "×")
+    d.box(460, y, thin, size, VALUE, "**V**")
+    d.arrow((492, y + 48), (524, y + 48))
+    d.box(528, y, thin, size, EMPTY)
+    d.text(542, y + size + 14, "output", SMALL)
+    d.text(316, y + size + 14, "both stored: 2 *n m* numbers", SMALL, ink=SOFT)
+    y = 214
+    d.box(24, y, thin, size, QUERY, "**Q**")
+    for i in range(4):
+        now = i == 1
+        d.box(64 + step * i, y + 34, step, thin, KEY if now else EMPTY)
+        d.box(460, y + step * i, thin, step, VALUE if now else EMPTY)
+    d.arrow((164, y + 48), (196, y + 48))
+    d.box(200 + step, y, step, size, PLAIN)
+    d.arrow((300, y + 48), (332, y + 48))
+    d.box(336 + step, y, step, size, WEIGHT)
+    d.text(446, y + 48, "×")
+    d.arrow((492, y + 48), (524, y + 48))
+    d.box(528, y, thin, size, EMPTY)
+    d.text(542, y + size + 14, "output", SMALL)
+    note = "a block of keys at a time, added to the output"
+    d.text(24, y + size + 14, note, SMALL, "start", SOFT)
+
+
+@diagram(600, 320)  # chapter 6
+def one_base_class(d: Drawing) -> None:
+    """One base class, and what a subclass adds.
+
+    The base class checks sizes, asks its subclass for scores, applies mask and softmax, drops
+    weights in training, and sums the values. Some subclasses give features of queries and keys,
+    whose dot products are the scores; others give the scores themselves.
+    """
+    d.box(16, 40, 568, 92, EMPTY)
+    d.text(24, 22, "**Attention**, the base class", at="start")
+    stages = {"check": ("sizes", PLAIN), "**score**": ("empty slot", OUTLINE)}
+    stages |= {"softmax": ("with mask", WEIGHT), "dropout": ("in training", PLAIN)}
+    stages["sum"] = "of values", VALUE
+    for i, (name, (note, role)) in enumerate(stages.items()):
+        x = 28 + 112 * i
+        d.box(x, 56, 96, 60, role, name, note)
+        if i:
+            d.arrow((x - 16, 86), (x, 86))
+    d.box(16, 192, 330, 112, EMPTY)
+    d.text(181, 212, "**features**, then their product", SMALL)
+    d.box(372, 192, 212, 112, EMPTY)
+    d.text(478, 212, "**score** itself", SMALL)
+    d.text(181, 240, "scaled dot product", SMALL)
+    d.text(181, 264, "distance, cosine, bilinear", SMALL, ink=SOFT)
+    d.text(181, 286, "(chapter 8)", SMALL, ink=SOFT)
+    d.text(478, 240, "Gaussian, below", SMALL)
+    d.text(478, 264, "additive", SMALL, ink=SOFT)
+    d.text(478, 286, "(chapter 7)", SMALL, ink=SOFT)
+    d.arrow((176, 192), (176, 116))
+    d.arrow((478, 192), (478, 160), (200, 160), (200, 116))
+
+
+@diagram(600, 236)  # chapter 6
+def two_masks(d: Drawing) -> None:
+    """Two masks become one.
+
+    Of four keys, the last is padding. A hidden pair is one in which the key comes after the query.
+    The wanted mask is true where the key is no padding and the pair is not hidden.
+    """
+    n, w = 4, 36
+    for x, name in ((24, "padding"), (212, "hidden"), (424, "wanted")):
+        d.text(x, 24, f"**{name}**", at="start")
+    for j in range(n):
+        d.box(24 + w * j, 102, w, w, MASKED if j == 3 else EMPTY, "T" if j == 3 else "F")
+        for i in range(n):
+            late = j > i
+            d.box(212 + w * j, 48 + w * i, w, w, MASKED if late else EMPTY, "T" if late else "F")
+            keep = not late and j < 3
+            d.box(424 + w * j, 48 + w * i, w, w, EMPTY if keep else MASKED, "T" if keep else "F")
+    d.text(388, 120, "→")
+    d.text(24, 212, "(b, m), T: padding", SMALL, "start", SOFT)
+    d.text(212, 212, "(n, m), T: hidden", SMALL, "start", SOFT)
+    d.text(424, 212, "T: may attend", SMALL, "start", SOFT)
+
+
 @diagram(560, 520)  # chapter 7
 def additive_network(d: Drawing) -> None:
     """The additive score as a network.
@@ -1198,6 +1934,42 @@ def additive_network(d: Drawing) -> None:
     d.text(536, 351, "pale: weight 0", SMALL, "end", SOFT)
 
 
+@diagram(620, 250)  # chapter 7
+def hidden_units(d: Drawing) -> None:
+    """The hidden units of all pairs, and a block of them.
+
+    A cube of n queries, m keys and h units. Its right side is as large as the projected queries,
+    its top as the projected keys, its front as the scores. A block takes a few queries at a time,
+    a slice of the cube from its top.
+    """
+    w, high, part, deep = 132, 120, 32, (84, -44)
+
+    def face(role: Role, *points: tuple[float, float]) -> None:
+        d.parts.append(
+            f'<path d="{path(points)}Z" fill="{role.fill}" stroke="{role.edge}" '
+            f'stroke-width="{STROKE}" stroke-linejoin="round"/>'
+        )
+
+    def solid(x: float, y: float, tall: float) -> None:
+        (u, v), right, low = deep, x + w, y + tall
+        d.box(x, y, w, tall, PLAIN)
+        face(KEY, (x, y), (x + u, y + v), (right + u, y + v), (right, y))
+        face(QUERY, (right, y), (right + u, y + v), (right + u, low + v), (right, low))
+
+    heads = (60, high, "**all pairs at once**"), (392, part, "**a block of queries**")
+    for x, tall, head in heads:
+        solid(x, 88, tall)
+        d.text(x - 36, 20, head, at="start")
+        d.text(x + w / 2 + 42, 66, "keys (m, h)", SMALL)
+    d.text(60 + w / 2, 148, "scores (n, m)", SMALL)
+    d.text(232, 202, "queries (n, h)", SMALL, "start")
+    d.line((392, 120), (392, 208), (524, 208), (524, 120), dash="5 5")
+    d.line((524, 208), (608, 164), (608, 76), dash="5 5")
+    d.text(392 + w / 2, 104, "scores", SMALL)
+    d.text(60, 232, "held: *n m h* numbers", SMALL, "start", SOFT)
+    d.text(392, 232, "held: this slice", SMALL, "start", SOFT)
+
+
 SIX_SCORES = """
 dot product        | **q** · **k**           | **q**        | · | **k**                | nothing
 scaled dot product | **q** · **k** / √*d*    | **q** / √*d* | · | **k**                | nothing
@@ -1229,6 +2001,251 @@ def five_scores(d: Drawing) -> None:
         d.box(224, y + 30, 140, 40, KEY, right)
         d.box(396, y + 30, 140, 40, EMPTY if learned == "nothing" else PLAIN, learned)
     d.text(24, 584, "distance: up to a term that the softmax cancels", SMALL, "start", SOFT)
+
+
+@diagram(612, 266)  # chapter 9
+def bytes_to_scale(d: Drawing) -> None:
+    """Inputs and matrices, drawn to scale.
+
+    For texts of 1,024, 2,048 and 4,096 tokens: queries, keys and values of dimension 64 are three
+    thin strips, scores and weights two squares. With every doubling of the length the strips
+    take twice the memory, and the squares four times.
+    """
+    size, unit, base = 64, 120 / 4096, 148
+    for x, n in zip((24, 158, 332), (1024, 2048, 4096), strict=True):
+        side, strip = n * unit, size * unit
+        for k, role in enumerate((QUERY, KEY, VALUE)):
+            d.parts.append(
+                f'<rect x="{x + (strip + 1) * k:g}" y="{base - side:g}" width="{strip:g}" '
+                f'height="{side:g}" fill="{role.edge}"/>'
+            )
+        for k, (role, name) in enumerate(((PLAIN, "scores"), (WEIGHT, "weights"))):
+            named = (name,) if side > 100 else ()
+            d.box(x + 16 + (side + 8) * k, base - side, side, side, role, *named)
+        d.text(x, base + 22, f"**{n:,} tokens**", SMALL, "start")
+        inputs, matrices = (4 * entries / 2**20 for entries in (3 * n * size, 2 * n * n))
+        d.text(x, base + 44, f"strips {inputs:g} MiB", SMALL, "start", SOFT)
+        d.text(x, base + 66, f"squares {matrices:g} MiB", SMALL, "start", SOFT)
+    n = 65536
+    inputs, matrices = (round(4 * entries / 2**20) for entries in (3 * n * size, 2 * n * n))
+    d.text(
+        24, 248, f"**{n:,} tokens**: strips {inputs} MiB, squares {matrices:,} MiB", SMALL, "start"
+    )
+
+
+@diagram(600, 356)  # chapter 9
+def traffic(d: Drawing) -> None:
+    """What travels between memory and chip.
+
+    Above, step by step: the product reads queries and keys and writes the scores, the softmax
+    reads the scores and writes the weights, the weighted sum reads weights and values and writes
+    the outputs. Below, all in one: queries, keys and values are read, outputs are written.
+    """
+    n, size, h = 1024, 64, 40
+    ends = 4 * n * size
+    moved = {"Step by step": ends + 4 * n * n, "All in one": ends}
+    for (name, entries), top in zip(moved.items(), (16, 192), strict=True):
+        d.text(24, top + 12, f"**{name}**", at="start")
+        d.text(
+            584, top + 12, f"{n:,} tokens: {4 * entries // 2**20} MiB travel", SMALL, "end", SOFT
+        )
+        d.text(24, top + 56, "memory", SMALL, "start", SOFT)
+        d.text(24, top + 132, "chip", SMALL, "start", SOFT)
+        y, low = top + 36, top + 112
+        for x, role, letter in ((96, QUERY, "Q"), (156, KEY, "K"), (460, VALUE, "V")):
+            d.box(x, y, 48, h, role, f"**{letter}**")
+        d.box(524, y, 60, h, EMPTY, "out")
+        reads, writes = [(120, 150), (180, 190), (484, 466)], [(500, 554)]
+        if name == "Step by step":
+            d.box(232, y, 80, h, PLAIN, "scores")
+            d.box(336, y, 92, h, WEIGHT, "weights")
+            d.box(132, low, 100, h, EMPTY, "product")
+            d.box(276, low, 100, h, EMPTY, "softmax")
+            d.box(412, low, 100, h, EMPTY, "sum")
+            reads += [(288, 312), (396, 440)]
+            writes += [(212, 256), (344, 372)]
+        else:
+            d.box(132, low, 380, h, EMPTY, "one block of scores after another")
+        for start, end in reads:
+            d.arrow((start, y + h), (end, low))
+        for start, end in writes:
+            d.arrow((start, low), (end, y + h))
+
+
+@diagram(560, 276)  # chapter 9
+def tiles(d: Drawing) -> None:
+    """A tile of queries walks past all keys.
+
+    The matrix of scores, cut into four rows of tiles. The first tile of queries has walked past
+    all keys and values and has its outputs; the second is on its way, with one block of scores
+    on the chip. So keys and values are read four times.
+    """
+    x, y, w, rows, blocks = 152, 76, 40, 4, 6
+    for top, role, name in ((24, KEY, "keys"), (48, VALUE, "values")):
+        d.box(x, top, w * blocks, 18, role)
+        d.text(x - 12, top + 9, name, SMALL, "end")
+    for i in range(rows):
+        top = y + w * i
+        d.box(x - 44, top, 32, w, QUERY)
+        d.box(x + w * blocks + 12, top, 32, w, PLAIN if i == 0 else EMPTY)
+        for j in range(blocks):
+            now = (i, j) == (1, 2)
+            d.box(x + w * j, top, w, w, shade(0.6) if now else EMPTY)
+    middle = y + 1.5 * w
+    d.arrow((x + 8, middle), (x + 2 * w - 2, middle))
+    d.arrow((x + 3 * w + 4, middle), (x + blocks * w - 6, middle))
+    d.arrow((x + 8, middle - w), (x + blocks * w - 6, middle - w))
+    d.text(x - 56, middle, "*T* queries", SMALL, "end")
+    d.text(x + w * blocks + 56, y + w / 2, "outputs", SMALL, "start")
+    d.text(x + w * blocks + 56, middle, "on its way", SMALL, "start", SOFT)
+    d.text(24, 256, "Four tiles: keys and values are read *n*/*T* = 4 times.", SMALL, "start", SOFT)
+
+
+@diagram(600, 284)  # chapter 9
+def running_sum(d: Drawing) -> None:
+    """The running sum under a running maximum.
+
+    Six stacks of bars, one after each busker. Each stack holds the terms of the scores so far,
+    relative to the largest of them. Where a new score is the largest, at drum and cello, all
+    older terms shrink by one factor, and the new term is 1.
+    """
+    scores = {"harp": 1, "drum": 3, "flute": 0, "cello": 5, "bagpipe": 2, "kazoo": 4}
+    base, unit, w, pitch = 204, 104, 44, 94
+    seen: list[int] = []
+    top = base
+    for t, (name, score) in enumerate(scores.items()):
+        x, before = 40 + pitch * t, top
+        shrink = exp(max(seen, default=score) - max([*seen, score]))
+        if t:  # where the old stack goes
+            kept = base - shrink * (base - before)
+            d.line((x - pitch + w, before), (x, kept), dash="3 4")
+            if shrink < 1:
+                d.text(x - (pitch - w) / 2, before - 16, f"× {number(shrink)}", TINY, ink=SOFT)
+        seen.append(score)
+        top, c = base, max(seen)
+        for j, a in enumerate(seen):
+            height = unit * exp(a - c)
+            top -= height
+            fill = WEIGHT.edge if j == t else WEIGHT.fill
+            d.parts.append(
+                f'<rect x="{x}" y="{top:.4g}" width="{w}" height="{height:.4g}" fill="{fill}" '
+                f'stroke="{WEIGHT.edge}"/>'
+            )
+        d.text(x + w / 2, top - 16, number(sum(exp(a - c) for a in seen)), SMALL)
+        d.text(x + w / 2, base + 18, name, SMALL)
+        d.text(x + w / 2, base + 40, f"score {score}", SMALL)
+        d.text(x + w / 2, base + 62, f"*c* = {c}", SMALL, ink=SOFT)
+    d.line((24, base), (584, base))
+
+
+@diagram(560, 272)  # chapter 9
+def block_walk(d: Drawing) -> None:
+    """Blocks of keys under a causal mask.
+
+    Six queries and ten keys, in blocks of three keys. Only one block of scores is alive, the
+    second. Behind the matrix, each query carries its maximum, its sum and its weighted sum.
+    Hatched cells are masked; the last two blocks are hatched in all rows.
+    """
+    x, y, w, n, m, block = 112, 64, 26, 6, 10, 3
+    now = 1
+    d.text(x, 24, "keys and values, three at a time", SMALL, "start")
+    d.arrow((x, 46), (x + w * m, 46))
+    d.text(x - 16, y + 1.5 * w, "six", SMALL, "end")
+    d.text(x - 16, y + 1.5 * w + 20, "queries", SMALL, "end")
+    for i in range(n):
+        for j in range(m):
+            alive = PLAIN if j // block == now else EMPTY
+            d.box(x + w * j, y + w * i, w, w, MASKED if j > i else alive)
+    for b in range(0, m, block):
+        d.line((x + w * b, y - 6), (x + w * b, y + w * n + 6), edge=INK)
+    d.box(x + w * block * now, y - 6, w * block, w * n + 12, OUTLINE)
+    columns = {"maximum": (396, 28), "sum": (436, 28), "weighted": (476, 60)}
+    for left, width in columns.values():
+        for i in range(n):
+            d.box(left, y + w * i, width, w, EMPTY)
+    for (left, width), letter in zip(columns.values(), ("*c*", "*s*", "**o**"), strict=True):
+        d.text(left + width / 2, 46, letter)
+    d.text(466, 24, "carried along", SMALL)
+    d.text(x, 246, "Outlined: alive now. Hatched: masked.", SMALL, "start", SOFT)
+
+
+@diagram(560, 240)  # chapter 9
+def recompute(d: Drawing) -> None:
+    """The backward pass computes the weights again.
+
+    The forward pass keeps queries, keys, values, outputs and one log-sum-exp for each query. For
+    one block of keys after another, the backward pass makes scores from queries and keys,
+    weights from scores and log-sum-exp, and gradients from weights, values and outputs.
+    """
+    top, low = 44, 148
+    d.text(24, 24, "**kept** from the forward pass", SMALL, "start")
+    kept = {"**Q**": (24, QUERY), "**K**": (84, KEY), "*ℓ*": (248, PLAIN)}
+    kept |= {"**V**": (416, VALUE), "**O**": (476, EMPTY)}
+    for name, (x, role) in kept.items():
+        d.box(x, top, 48 if name != "*ℓ*" else 40, 44, role, name)
+    steps = {"scores *a*": (24, 108, PLAIN), "weights e^{a−ℓ}": (188, 160, WEIGHT)}
+    steps["gradient"] = (404, 132, EMPTY)
+    for name, (x, w, role) in steps.items():
+        d.box(x, low, w, 48, role, name)
+    for start, end in ((132, 188), (348, 404)):
+        d.arrow((start, low + 24), (end, low + 24))
+    for x in (32, 124, 268, 440, 500):
+        d.arrow((x, top + 44), (x, low))
+    d.text(470, low + 66, "(9.11)", SMALL, ink=SOFT)
+    d.text(24, low + 66, "**again**, one block of keys after another", SMALL, "start")
+
+
+@diagram(632, 316)  # chapter 9
+def ring(d: Drawing) -> None:
+    """Keys and values travel around a ring.
+
+    Four machines, each with its own queries, and four steps. At the first step a machine has its
+    own keys; then each passes them on to the next machine, the last one to the first. Hatched:
+    the keys come after the queries of this machine, so a causal mask hides all of them.
+    """
+    P, w, h = 4, 84, 36
+    for t in range(P):
+        d.text(188 + 112 * t + w / 2, 20, f"step {t + 1}", SMALL, ink=SOFT)
+    for rank in range(P):
+        y = 48 + 60 * rank
+        d.text(24, y + h / 2, f"machine {rank}", SMALL, "start")
+        d.box(112, y, 56, h, QUERY, f"**Q**_{{{rank}}}")
+        for t in range(P):
+            x, part = 188 + 112 * t, (rank - t) % P
+            d.box(x, y, w, h, KEY if part <= rank else MASKED, f"**K**_{{{part}}} **V**_{{{part}}}")
+            if t < P - 1 and rank < P - 1:
+                d.arrow((x + w, y + h), (x + 112, y + 60))
+            elif t < P - 1:
+                d.arrow((x + w, y + h), (x + 98, y + h + 18))
+                d.arrow((x + 98, 32), (x + 112, 48))
+    d.text(24, 302, "From machine 3 to machine 0: out below, in above.", SMALL, "start", SOFT)
+
+
+@diagram(480, 268)  # chapter 9
+def fair_shares(d: Drawing) -> None:
+    """Eight blocks under a causal mask.
+
+    A square of eight blocks of queries by eight blocks of keys. Below the diagonal all scores are
+    used, above it all are masked, and on it half of them. The blocks 0 to 3 belong to the
+    machines 0 to 3; whose the blocks 4 to 7 are is the question.
+    """
+    x, y, w, P = 128, 44, 24, 4
+    d.text(x + w * P, 22, "blocks of keys", SMALL, ink=SOFT)
+    for i in range(2 * P):
+        top = y + w * i
+        d.text(x - 12, top + w / 2, f"queries {i}", SMALL, "end")
+        for j in range(2 * P):
+            d.box(x + w * j, top, w, w, PLAIN if j < i else MASKED)
+            if j == i:
+                corners = path([(x + w * j, top), (x + w * j, top + w), (x + w * (j + 1), top + w)])
+                d.parts.append(
+                    f'<path d="{corners}Z" fill="{PLAIN.fill}" stroke="{PLAIN.edge}" '
+                    f'stroke-width="{STROKE}"/>'
+                )
+        owner = f"machine {i}" if i < P else "whose?"
+        d.text(x + 2 * P * w + 12, top + w / 2, owner, SMALL, "start", INK if i < P else SOFT)
+    d.text(x - 12, 254, "hatched:", SMALL, "end", SOFT)
+    d.text(x, 254, "masked", SMALL, "start", SOFT)
 
 
 @diagram(608, 600)  # chapter 10
@@ -1272,6 +2289,140 @@ def encoder_decoder(d: Drawing) -> None:
     d.text(24, 358, "decoder", at="start")
 
 
+@diagram(600, 196)  # chapter 10
+def dates(d: Drawing) -> None:
+    """Two dates and their ISO form.
+
+    Lines join the day, the month and the year of 27 mar 2024 and of 4/7/1986 with the same parts
+    of the ISO forms 2024-03-27 and 1986-04-07. The lines cross, in each date in another way.
+    """
+    size, top, low = 24, 44, 132
+    examples = [
+        (24, "27 mar 2024", "2024-03-27", [(0, 2, 8, 10), (3, 6, 5, 7), (7, 11, 0, 4)]),
+        (336, "4/7/1986", "1986-04-07", [(0, 1, 5, 7), (2, 3, 8, 10), (4, 8, 0, 4)]),
+    ]
+    for x, text, iso, parts in examples:
+        d.text(x, 22, "read", SMALL, "start", SOFT)
+        d.text(x, 178, "written", SMALL, "start", SOFT)
+        for y, characters in ((top, text), (low, iso)):
+            for j, character in enumerate(characters):
+                d.box(x + size * j, y, size, 28, PLAIN, character.replace(" ", "␣"))
+        for start, end, first, last in parts:
+            above, below = x + size * (start + end) / 2, x + size * (first + last) / 2
+            for a, b, y in ((start, end, top + 34), (first, last, low - 6)):
+                ends = (x + size * a + 3, y), (x + size * b - 3, y)
+                d.line(*ends, edge=WEIGHT.edge)
+            d.line((above, top + 34), (below, low - 6), edge=WEIGHT.edge)
+
+
+@diagram(600, 248)  # chapter 10
+def two_readers(d: Drawing) -> None:
+    """Reading from both sides.
+
+    Above the eight characters of may 1999, a row of states from left to right; below them a row
+    from right to left. The state of the fifth character, outlined, has both: one has read may 1,
+    the other 1999 from the end.
+    """
+    text, x, pitch, w, h = "may 1999", 160, 54, 40, 36
+    rows = {"from the left": 28, "characters": 92, "from the right": 156}
+    for name, y in rows.items():
+        d.text(24, y + h / 2, name, SMALL, "start")
+    d.box(x + pitch * 4 - 7, 20, w + 14, 180, Role(KEY.fill, KEY.edge))
+    for j, character in enumerate(text):
+        left, middle = x + pitch * j, x + pitch * j + w / 2
+        d.box(left, 28, w, h, EMPTY, f"→_{{{j + 1}}}")
+        d.box(left, 92, w, h, PLAIN, character.replace(" ", "␣"))
+        d.box(left, 156, w, h, EMPTY, f"←_{{{j + 1}}}")
+        d.arrow((middle, 92), (middle, 28 + h))
+        d.arrow((middle, 92 + h), (middle, 156))
+        if j < len(text) - 1:
+            d.arrow((left + w, 46), (left + pitch, 46))
+            d.arrow((left + pitch, 174), (left + w, 174))
+    d.text(x + pitch * 4 + w / 2, 224, "**h**_{5}: key and value", SMALL)
+
+
+@diagram(600, 262)  # chapter 10
+def forced(d: Drawing) -> None:
+    """Teacher forcing.
+
+    The decoder's eight steps for 1999-05. Each step reads a token and writes one. The fourth
+    writes 0, which is wrong; the fifth reads 9 all the same, because the inputs are the right
+    tokens, each moved one step to the right.
+    """
+    x, pitch, w, h = 112, 60, 44, 36
+    right = [*"1999-05", "end"]
+    written = [*"1990-05", "end"]
+    rows = {"written": 20, "state": 80, "input": 140, "target": 208}
+    for name, y in rows.items():
+        d.text(24, y + h / 2, name, SMALL, "start")
+    for t, target in enumerate(right):
+        left, middle = x + pitch * t, x + pitch * t + w / 2
+        wrong = written[t] != target
+        d.box(left, 20, w, h, DARK if wrong else EMPTY)
+        d.text(middle, 38, f"**{written[t]}**" if wrong else written[t], SMALL)
+        d.box(left, 80, w, h, QUERY, f"**s**_{{{t + 1}}}")
+        d.box(left, 140, w, h, PLAIN)
+        d.text(middle, 158, right[t - 1] if t else "start", SMALL)
+        d.box(left, 208, w, h, PLAIN)
+        d.text(middle, 226, target, SMALL)
+        d.arrow((middle, 140), (middle, 116))
+        d.arrow((middle, 80), (middle, 56))
+        if t < len(right) - 1:
+            d.arrow((left + w - 6, 208), (left + pitch + 6, 176))
+
+
+@diagram(600, 196)  # chapter 10
+def greedy(d: Drawing) -> None:
+    """Greedy decoding.
+
+    The same eight steps without right answers: each step reads the token that the step before
+    has written. The fourth step writes 0 in place of 9, and the fifth reads this 0.
+    """
+    x, pitch, w, h = 112, 60, 44, 36
+    written = [*"1990-05", "end"]
+    for name, y in {"written": 20, "state": 80, "input": 140}.items():
+        d.text(24, y + h / 2, name, SMALL, "start")
+    for t, token in enumerate(written):
+        left, middle = x + pitch * t, x + pitch * t + w / 2
+        before = written[t - 1] if t else "start"
+        d.box(left, 20, w, h, DARK if t == 3 else EMPTY)
+        d.text(middle, 38, f"**{token}**" if t == 3 else token, SMALL)
+        d.box(left, 80, w, h, QUERY, f"**s**_{{{t + 1}}}")
+        d.box(left, 140, w, h, DARK if t == 4 else EMPTY)
+        d.text(middle, 158, f"**{before}**" if t == 4 else before, SMALL)
+        d.arrow((middle, 140), (middle, 116))
+        d.arrow((middle, 80), (middle, 56))
+        if t < len(written) - 1:
+            d.arrow((left + w - 2, 56), (left + pitch + 2, 140))
+
+
+@diagram(580, 176)  # chapter 10
+def interventions(d: Drawing) -> None:
+    """Three ways to change a row of weights.
+
+    A row of six weights, the third the largest, as four bar charts: as it is; only the top, where
+    the third is 1; all but the top, where the others share its weight; moved by one to the right.
+    """
+    weights = [0.05, 0.1, 0.6, 0.2, 0.05, 0.0]
+    top = max(weights)
+    rest = shares([w if w < top else 0.0 for w in weights])
+    changed = {"as it is": weights, "only the top": [float(w == top) for w in weights]}
+    changed |= {"all but the top": rest, "moved by one": weights[-1:] + weights[:-1]}
+    base, unit = 136, 100
+    for k, (name, row) in enumerate(changed.items()):
+        x = 24 + 136 * k
+        d.text(x + 60, base + 22, name, TINY)
+        d.line((x, base), (x + 120, base))
+        for j, weight in enumerate(row):
+            if weight:
+                height = unit * weight
+                d.parts.append(
+                    f'<rect x="{x + 3 + 20 * j}" y="{base - height:.4g}" width="14" '
+                    f'height="{height:.4g}" fill="{WEIGHT.edge}"/>'
+                )
+    d.line((152, 24), (152, 166), edge="#D0D0D0")
+
+
 @diagram(608, 480)  # chapter 11
 def positions(d: Drawing) -> None:
     """Where positions enter self-attention.
@@ -1302,6 +2453,184 @@ def positions(d: Drawing) -> None:
     for top, (name, change) in zip(tops, kinds.items(), strict=False):
         d.box(side, top, 280, height, EMPTY, f"**{name}**", change)
         d.arrow((side, top + height / 2), (x + w, top + height / 2))
+
+
+@diagram(600, 268)  # chapter 11
+def clock_hands(d: Drawing) -> None:
+    """Position vectors as clock hands.
+
+    Three rows of dials, for the pairs t = 0, 1 and 2 of a position vector with eight features,
+    and six columns, for the positions 0, 1, 2, 3, 10 and 30. The hand of the first pair turns by
+    one radian a step, that of the second by a tenth, that of the third by a hundredth.
+    """
+    size, r = 8, 26
+    places = 0, 1, 2, 3, 10, 30
+    for k, i in enumerate(places):
+        d.text(212 + 68 * k, 22, f"*i* = {i}", SMALL)
+    for t in range(3):
+        y, theta = 70 + 70 * t, 10000 ** (-2 * t / size)
+        d.text(24, y - 11, f"pair *t* = {t}", SMALL, "start")
+        d.text(24, y + 11, f"{theta:g} rad a step", TINY, "start", SOFT)
+        for k, i in enumerate(places):
+            x, a = 212 + 68 * k, i * theta
+            d.parts.append(
+                f'<circle cx="{x}" cy="{y}" r="{r}" fill="{PLAIN.fill}" stroke="{PLAIN.edge}"/>'
+            )
+            d.arrow((x, y), (x + r * sin(a), y - r * cos(a)))
+
+
+@diagram(600, 272)  # chapter 11
+def distances(d: Drawing) -> None:
+    """Which learned number each score gets.
+
+    Six queries by six keys, clipped at distance 3. On a diagonal, all scores get the same number:
+    one for each distance from -3 to 3. Beyond 3 they all share the number of 3. The last
+    row, outlined, is what a model that generates text computes.
+    """
+    x, y, w, h, n, c = 100, 52, 48, 32, 6, 3
+    d.text(x + w * n / 2, 24, "keys *j* = 0 … 5", SMALL)
+    d.text(24, y + 2.5 * h, "queries", SMALL, "start")
+    d.text(24, y + 2.5 * h + 20, "*i* = 0 … 5", SMALL, "start")
+    for i in range(n):
+        for j in range(n):
+            r = min(max(i - j, -c), c)
+            role = DARK if r == 1 else PLAIN if r == c else EMPTY
+            d.box(x + w * j, y + h * i, w, h, role, f"*β*_{{{number(r, 0)}}}")
+    d.box(x, y + h * (n - 1), w * n, h, Role("none", QUERY.edge))
+    side = x + w * n + 20
+    for row, role, text in ((1, DARK, "the key before"), (2, PLAIN, "3 or more back")):
+        d.box(side, y + h * row + 6, 20, 20, role)
+        d.text(side + 30, y + h * row + 16, text, SMALL, "start")
+    d.text(side, y + h * (n - 0.5), "the last query alone", SMALL, "start")
+
+
+@diagram(600, 256)  # chapter 11
+def slopes(d: Drawing) -> None:
+    """What distance costs under three slopes.
+
+    The factor of a weight over the distance from 0 to 20 steps. With the slope 1/2 it falls to
+    half within two steps, with 1/16 in eleven, and with 1/256 it stays near 1.
+    """
+    x, base, unit, height = 64, 204, 19, 168
+    for value in (0, 0.5, 1):
+        y = base - height * value
+        dash = "" if value == 0 else "4 4"
+        d.line((x, y), (x + 20 * unit, y), edge="#BBBBBB" if value else SOFT, dash=dash)
+        d.text(x - 10, y, number(value, 1), SMALL, "end")
+    for r in range(0, 21, 5):
+        d.text(x + unit * r, base + 18, str(r), SMALL)
+    d.text(x + 20 * unit, base + 36, "steps back", SMALL, "end", SOFT)
+    d.text(x, 16, "factor of the weight", SMALL, "start", SOFT)
+    for slope, y in ((2, 174), (16, 122), (256, 38)):
+        curve = [(x + unit * r / 4, base - height * exp(-r / 4 / slope)) for r in range(81)]
+        d.line(*curve, edge=WEIGHT.edge)
+        d.text(x + 20 * unit + 12, y, f"slope 1/{slope}:", SMALL, "start")
+        half = number(slope * log(2), 1)
+        d.text(x + 20 * unit + 12, y + 18, f"half after {half}", TINY, "start", SOFT)
+        if (steps := slope * log(2)) < 20:
+            d.parts.append(
+                f'<circle cx="{x + unit * steps:.4g}" cy="{base - height / 2}" r="5" '
+                f'fill="{WEIGHT.edge}"/>'
+            )
+
+
+@diagram(600, 262)  # chapter 11
+def rotary(d: Drawing) -> None:
+    """Rotary positions in one plane.
+
+    A query and a key, turned by 30 degrees for each position. At the positions 3 and 1, and at 4
+    and 2, the angle between them is the same, and so is their score. At 4 and 1 the angle is
+    larger, and the score another.
+    """
+    step, unit = pi / 6, 47
+    vectors = {QUERY: (1.6, 0.8), KEY: (1.2, -1.0)}
+
+    def hand(x: float, y: float, vector: tuple[float, float], role: Role, dash: str = "") -> None:
+        end = x + unit * vector[0], y - unit * vector[1]
+        d.line((x, y), end, edge=role.edge, dash=dash)
+        if not dash:
+            length = sqrt(dot(vector, vector))
+            u, w = vector[0] / length * 10, -vector[1] / length * 10
+            sides = [(end[0] - u - k * w / 2, end[1] - w + k * u / 2) for k in (1, -1)]
+            d.line(sides[0], end, sides[1], edge=role.edge)
+
+    for k, (i, j) in enumerate(((3, 1), (4, 2), (4, 1))):
+        x, y, turned = 108 + 192 * k, 122, []
+        d.text(x, 22, f"query at {i}, key at {j}", SMALL)
+        d.parts.append(f'<circle cx="{x}" cy="{y}" r="84" fill="none" stroke="#BBBBBB"/>')
+        for (role, (a, b)), place in zip(vectors.items(), (i, j), strict=True):
+            c, s = cos(place * step), sin(place * step)
+            turned.append((c * a - s * b, s * a + c * b))
+            hand(x, y, (a, b), role, dash="2 5")
+            hand(x, y, turned[-1], role)
+        d.text(x, 226, f"distance {i - j}", SMALL, ink=SOFT)
+        d.text(x, 248, f"**score {number(dot(*turned))}**", SMALL)
+
+
+@diagram(560, 300)  # chapter 11
+def two_tasks(d: Drawing) -> None:
+    """The two tasks.
+
+    Two rows of nine inputs with the targets below, and an arrow from the place that holds the
+    answer to each target. The last color: the arrows have different lengths, from 0 to 2 steps.
+    Three back: all arrows have the same length, three steps.
+    """
+    x, w, h = 92, 48, 34
+    tasks = {
+        "The last color": ([2, None, None, 0, None, 1, None, None, 3], None),
+        "Three back": ([1, 3, 0, 2, 2, 1, 0, 3, 1], 3),
+    }
+    for (name, (inputs, back)), top in zip(tasks.items(), (20, 166), strict=True):
+        d.text(24, top, f"**{name}**", SMALL, "start")
+        d.text(24, top + 34, "input", SMALL, "start")
+        d.text(24, top + 100, "target", SMALL, "start")
+        last = 0
+        for i, color in enumerate(inputs):
+            left, middle = x + w * i, x + w * (i + 0.5)
+            d.box(left, top + 17, w, h, EMPTY)
+            d.text(middle, top + 34, "wait" if color is None else str(color), SMALL)
+            last = i if color is not None else last
+            source = last if back is None else i - back
+            if source >= 0:
+                d.box(left, top + 83, w, h, PLAIN, str(inputs[source]))
+                d.arrow((x + w * (source + 0.5), top + 51), (middle, top + 83))
+            else:
+                d.box(left, top + 83, w, h, EMPTY, "–")
+
+
+@diagram(560, 224)  # chapter 11
+def layouts(d: Drawing) -> None:
+    """Two layouts of rotary positions.
+
+    Two rows of eight features. Above, arcs join neighbors: 0 and 1, 2 and 3, 4 and 5, 6 and 7.
+    Below, arcs join each feature of the first half with the one that lies half the row later.
+    """
+    x, w, h, n = 152, 48, 34, 8
+    kinds = {"neighbors": [(2 * t, 2 * t + 1) for t in range(n // 2)]}
+    kinds["halves"] = [(t, t + n // 2) for t in range(n // 2)]
+    for (name, pairs), y in zip(kinds.items(), (48, 168), strict=True):
+        d.text(24, y + h / 2, name, at="start")
+        for j in range(n):
+            d.box(x + w * j, y, w, h, PLAIN, str(j))
+        for t, (i, j) in enumerate(pairs):
+            a, b = x + w * (i + 0.5), x + w * (j + 0.5)
+            rise = 16 if j == i + 1 else 20 + 12 * t
+            d.line((a, y), (a, y - rise), (b, y - rise), (b, y))
+
+
+@diagram(560, 132)  # chapter 11
+def clipped(d: Drawing) -> None:
+    """Which distances share a number.
+
+    With the clipping distance 8, the distances 0 to 7 have a number each, and all from 8 on share
+    one. With the clipping distance 2, only 0 and 1 have a number each.
+    """
+    x, w, h = 92, 36, 34
+    for c, y in ((8, 24), (2, 76)):
+        d.text(24, y + h / 2, f"*c* = {c}", at="start")
+        for r in range(c):
+            d.box(x + w * r, y, w, h, EMPTY, str(r))
+        d.box(x + w * c, y, 536 - x - w * c, h, PLAIN, f"{c} and more")
 
 
 @diagram(640, 468)  # chapter 13
@@ -1337,6 +2666,287 @@ def two_orders(d: Drawing) -> None:
         else:
             matrix(416, y, wide, long, QUERY, "**Q′**", "(n, r)")
             matrix(496, middle - wide / 2, narrow + 32, wide, PLAIN, "**K′**^{T}**V**", "(r, v)")
+
+
+@diagram(640, 276)  # chapter 13
+def fixed_state(d: Drawing) -> None:
+    """What a query reads after one, two and three keys.
+
+    With a softmax, it reads all keys and values so far, and they grow in number. With linear
+    attention, it reads a state of r by v numbers, to which each key adds one product of its
+    features and its value; the state does not grow.
+    """
+    d.text(160, 20, "softmax: a cache that grows", SMALL)
+    d.text(474, 20, "linear: a state that stays small", SMALL)
+    for row in range(3):
+        y = 44 + 76 * row
+        for j in range(row + 1):
+            x = 24 + 88 * j
+            d.box(x, y, 72, 28, KEY, f"**k**_{{{j + 1}}}")
+            d.box(x, y + 28, 72, 28, VALUE, f"**v**_{{{j + 1}}}")
+        d.box(352, y, 84, 56, PLAIN, "state")
+        if row == 0:
+            d.text(452, y + 28, "=")
+        else:
+            d.arrow((394, y - 20), (394, y))
+            d.text(452, y + 28, "+")
+        d.text(472, y + 28, f"*φ*(**k**_{{{row + 1}}}) **v**_{{{row + 1}}}^{{T}}", at="start")
+    d.text(474, 266, "(r, v) at every length", TINY, ink=SOFT)
+
+
+@diagram(700, 312)  # chapter 12
+def many_heads(d: Drawing) -> None:
+    """Project, split, attend, join.
+
+    Tokens X of shape (n, D) are projected for two heads side by side. Each head has queries, keys
+    and values with D/H features, n by n weights, and an output with D/H features. The outputs are
+    joined to D features again, and a last matrix mixes them.
+    """
+    part, whole, n = 40, 80, 64  # D/H, D, n
+    middle = 144
+    d.box(16, middle - n / 2, whole, n, PLAIN, "**X**")
+    d.text(16 + whole / 2, middle + n / 2 + 16, "(n, D)", SMALL, ink=SOFT)
+    joined, mixed = 476, 604
+    for c, y in ((1, 44), (2, 180)):
+        d.box(136, y - 8, 300, n + 36, EMPTY)
+        d.text(428, y - 22, f"head {c}", SMALL, "end")
+        d.arrow((16 + whole, middle), (112, middle), (112, y + n / 2), (136, y + n / 2))
+        d.box(148, y, part, n, QUERY, f"**Q**_{{{c}}}")
+        d.box(196, y, part, n, KEY, f"**K**_{{{c}}}")
+        d.arrow((238, y + n / 2), (256, y + n / 2))
+        d.box(258, y, n, n, WEIGHT, f"**A**_{{{c}}}")
+        d.box(330, y, part, n, VALUE, f"**V**_{{{c}}}")
+        d.text(378, y + n / 2, "=")
+        d.box(388, y, part, n, PLAIN, f"**O**_{{{c}}}")
+        for x, size in ((192, "(n, D/H)"), (290, "(n, n)"), (374, "(n, D/H)")):
+            d.text(x, y + n + 14, size, TINY, ink=SOFT)
+        d.box(joined + part * (c - 1), middle - n / 2, part, n, PLAIN, f"**O**_{{{c}}}")
+        end = joined + part * c - part / 2
+        side = middle - n / 2 if c == 1 else middle + n / 2
+        d.arrow((436, y + n / 2), (end, y + n / 2), (end, side))
+    d.arrow((joined + whole, middle), (mixed, middle))
+    d.text(580, middle - 20, "**W**_{o}")
+    d.box(mixed, middle - n / 2, whole, n, PLAIN, "**O**")
+    d.text(mixed + whole / 2, middle + n / 2 + 16, "(n, D)", SMALL, ink=SOFT)
+    d.text(350, 298, "The heads meet only where they are joined and mixed.", SMALL, ink=SOFT)
+
+
+@diagram(560, 252)  # chapter 12
+def cached_keys(d: Drawing) -> None:
+    """A layer with a cache reads two new tokens.
+
+    Three keys and three values come from the cache, two of each are new. There are two queries, at
+    positions 3 and 4, and the causal mask hides key 4 from query 3.
+    """
+    x, w, h = 176, 64, 36
+    for y, role, letter, name in ((44, KEY, "k", "keys"), (188, VALUE, "v", "values")):
+        d.text(x - 14, y + h / 2, name, at="end")
+        for j in range(5):
+            d.box(x + w * j, y, w, h, role, f"**{letter}**_{{{j}}}")
+    d.text(x + 1.5 * w, 20, "from the cache", SMALL, ink=SOFT)
+    d.text(x + 4 * w, 20, "new", SMALL, ink=SOFT)
+    for i in (3, 4):
+        y = 96 + 40 * (i - 3)
+        d.box(96, y, 64, h, QUERY, f"**q**_{{{i}}}")
+        for j in range(5):
+            d.box(x + w * j, y, w, h, WEIGHT if j <= i else MASKED)
+    d.text(80, 114, "new", SMALL, "end", SOFT)
+    d.text(80, 154, "new", SMALL, "end", SOFT)
+    d.line((x + 3 * w, 12), (x + 3 * w, 240), dash="6 5")
+
+
+@diagram(712, 250)  # chapter 12
+def shared_keys(d: Drawing) -> None:
+    """What is kept of one token, four ways.
+
+    Four query heads each. Multi-head: four keys and four values are kept. Grouped queries: two and
+    two. Multi-query: one and one. Latent: one short vector, from which keys and values could be
+    made, but are not.
+    """
+    heads, step, size = 4, 40, 32
+    names = {"multi-head": 4, "grouped": 2, "multi-query": 1, "latent": 0}
+    for at, (name, groups) in enumerate(names.items()):
+        left = 16 + 176 * at
+        middle = left + (heads * step - 8) / 2
+        d.text(middle, 20, f"**{name}**", SMALL)
+        many = groups or heads
+        places = [left + step * ((g + 0.5) * heads / many - 0.5) for g in range(many)]
+        for c in range(heads):
+            x = left + step * c
+            d.box(x, 44, size, 30, QUERY, "q")
+            target = places[c * many // heads] + size / 2
+            d.line((x + size / 2, 74), (target, 114), dash="" if groups else "4 4")
+        for place in places:
+            if groups:
+                d.box(place, 114, size, 30, KEY, "k")
+                d.box(place, 144, size, 30, VALUE, "v")
+            else:
+                d.line((place + size / 2, 114), (middle, 144), dash="4 4")
+        if not groups:
+            d.box(middle - 52, 144, 104, 30, PLAIN, "**z**")
+        kept = f"{2 * groups} vectors" if groups else "1 short vector"
+        d.text(middle, 200, "kept:", SMALL, ink=SOFT)
+        d.text(middle, 224, kept, SMALL)
+
+
+@diagram(640, 292)  # chapter 12
+def induction(d: Drawing) -> None:
+    """Two look-ups in a chain.
+
+    Under the letters t, u, l, i, t, u stand keys that layer 1 made from the letter before each. The
+    query of the last u finds the key u under the letter l, and layer 2 fetches this l as what comes
+    next.
+    """
+    song, x, step, w, h = "tulitu", 184, 74, 50, 38
+    tops = {"letters": 44, "keys": 140, "query": 220}
+    found = 2  # the position whose key is the last letter
+    places = [x + step * j for j in range(len(song))]
+    d.text(168, tops["letters"] + 12, "letters,", SMALL, "end")
+    d.text(168, tops["letters"] + 32, "read as values", SMALL, "end", SOFT)
+    d.text(168, tops["keys"] + 6, "keys in layer 2:", SMALL, "end")
+    d.text(168, tops["keys"] + 28, "the letter before", SMALL, "end", SOFT)
+    for j, letter in enumerate(song):
+        d.box(places[j], tops["letters"], w, h, VALUE if j == found else PLAIN, letter)
+        if j:
+            start = places[j - 1] + w / 2 + 6, tops["letters"] + h
+            d.arrow(start, (places[j] + w / 2 - 6, tops["keys"]))
+            d.box(places[j], tops["keys"], w, h, KEY, song[j - 1])
+        else:
+            d.box(places[j], tops["keys"], w, h, EMPTY, "·")
+    d.text(places[0] + 22, 112, "layer 1", TINY, "end", SOFT)
+    last = places[-1]
+    d.box(last, tops["query"], w, h, QUERY, song[-1])
+    d.text(last + w / 2, tops["query"] + h + 16, "query", SMALL)
+    y = tops["query"] + h / 2
+    d.arrow((last, y), (places[found] + w / 2, y), (places[found] + w / 2, tops["keys"] + h))
+    d.text((places[found] + last + w) / 2, y + 20, "layer 2: equal", SMALL, ink=SOFT)
+    middle = places[found] + w / 2
+    d.arrow((middle, tops["letters"]), (middle, 20), (last - 28, 20))
+    d.text(last + 12, 20, f"next: **{song[found]}**")
+
+
+@diagram(560, 248)  # chapter 12
+def cached_passes(d: Drawing) -> None:
+    """What goes through the model, without a cache and with one.
+
+    Rows are passes, columns letters of the song. Without a cache each pass takes all letters up to
+    the newest, four and then one more each time, 22 together. With a cache, the first pass takes
+    four letters and each later one a single letter, 7 together; the rest is kept.
+    """
+    song, w, h = "tulitul", 34, 34
+    passes = range(4, len(song) + 1)
+    for left, cached in ((16, False), (306, True)):
+        d.text(left + w * len(song) / 2, 22, "with a cache" if cached else "without a cache")
+        total = []
+        for row, end in enumerate(passes):
+            y = 44 + (h + 4) * row
+            first = end - 1 if cached and row else 0
+            total.append(end - first)
+            for j in range(end):
+                role = PLAIN if j >= first else EMPTY
+                d.box(left + w * j, y, w, h, role, song[j] if j >= first else "")
+        words = " + ".join(map(str, total)) + f" = {sum(total)}"
+        d.text(left + w * len(song) / 2, 216, words, SMALL, ink=SOFT)
+
+
+@diagram(600, 348)  # chapter 12
+def cross_attention(d: Drawing) -> None:
+    """Encoder and decoder of a Transformer.
+
+    On the left, the text that was read runs through self-attention and a feed-forward network. Its
+    states give keys and values to the cross-attention on the right, which stands between the
+    causal self-attention and the feed-forward network of the text that is written and takes its
+    queries from there.
+    """
+    left, right, w, h = 16, 376, 208, 44
+    written = "causal self-attention", "", "cross-attention", "feed-forward"
+    for x, head, names in (
+        (left, "text that was read", ("self-attention", "feed-forward")),
+        (right, "text that is written", written),
+    ):
+        d.text(x + w / 2, 20, head, SMALL)
+        d.arrow((x + w / 2, 34), (x + w / 2, 48))
+        for row, name in enumerate(names):
+            y = 48 + 68 * row
+            if name:
+                d.box(x, y, w, h, PLAIN, name)
+                d.arrow((x + w / 2, y + h), (x + w / 2, y + 68))
+    d.box(left, 184, w, h, EMPTY, "states")
+    middle = right + w / 2
+    d.box(middle - 68, 116, 136, 32, QUERY, "queries")
+    d.arrow((middle, 148), (middle, 184))
+    for y, role, name in ((172, KEY, "keys"), (212, VALUE, "values")):
+        d.box(248, y, 92, 32, role, name)
+        d.arrow((left + w, 206), (236, 206), (236, y + 16), (248, y + 16))
+        d.arrow((340, y + 16), (354, y + 16), (354, 206), (right, 206))
+    d.text(middle, 334, "next token", SMALL)
+
+
+@diagram(600, 226)  # chapter 12
+def rotated_pairs(d: Drawing) -> None:
+    """Two ways to pair the features of a head.
+
+    Above, in Llama, the eight features 0 to 7 stand in order, and 0 is turned with 4, 1 with 5, 2
+    with 6, 3 with 7. Below, reordered to 0, 4, 1, 5, 2, 6, 3, 7, the same pairs are neighbors.
+    """
+    size, x, w, h = 8, 176, 48, 32
+    order = [t // 2 + size // 2 * (t % 2) for t in range(size)]
+    high, low = 62, 154
+    center = [x + w * t + w / 2 for t in range(size)]
+    d.text(160, high + 8, "Llama:", at="end")
+    d.text(160, high + 30, "halves in pairs", SMALL, "end", SOFT)
+    d.text(160, low + 8, "reordered:", at="end")
+    d.text(160, low + 30, "neighbors in pairs", TINY, "end", SOFT)
+    for t in range(size):
+        d.box(x + w * t, high, w, h, PLAIN, str(t))
+        d.box(x + w * t, low, w, h, PLAIN, str(order[t]))
+        d.line((center[order[t]], high + h), (center[t], low))
+    for t in range(size // 2):
+        y = 48 - 10 * t
+        d.line((center[t], high), (center[t], y), (center[t + 4], y), (center[t + 4], high))
+        one, two = center[2 * t], center[2 * t + 1]
+        d.line((one, low + h), (one, low + h + 14), (two, low + h + 14), (two, low + h))
+
+
+@diagram(440, 296)  # chapter 12
+def followed(d: Drawing) -> None:
+    """Which positions followed an earlier copy, for the text ananas.
+
+    Rows are queries, columns keys, later keys are hatched. The second a looks at the n after the
+    first a, the second n at the a after the first n, the third a at both letters n, and the s at
+    nothing.
+    """
+    text, x, y, size = "ananas", 168, 56, 36
+    d.text(x + size * len(text) / 2, 16, "keys", SMALL, ink=SOFT)
+    d.text(118, y + size * len(text) / 2, "queries", SMALL, "end", SOFT)
+    for i, letter in enumerate(text):
+        d.text(x + size * (i + 0.5), y - 16, f"**{letter}**")
+        d.text(x - 18, y + size * (i + 0.5), f"**{letter}**")
+        for j in range(len(text)):
+            hit = 0 < j <= i and text[j - 1] == letter
+            role = MASKED if j > i else shade(1) if hit else EMPTY
+            d.box(x + size * j, y + size * i, size, size, role)
+
+
+@diagram(628, 218)  # chapter 12
+def two_part_keys(d: Drawing) -> None:
+    """The two parts of query and key.
+
+    The content of the query, d numbers, meets the content of the key, which U would make of the
+    cached latent z of r numbers; this key is never made. The rotated part of the query, e numbers,
+    meets the rotated key, which is cached and which all heads share.
+    """
+    d.text(144, 52, "query of a head", SMALL, "end")
+    d.box(160, 32, 216, 40, QUERY, "content, d")
+    d.box(408, 32, 120, 40, QUERY, "rotated, e")
+    d.line((268, 72), (268, 104), dash="4 4")
+    d.text(144, 124, "key of a head", SMALL, "end")
+    d.box(160, 104, 216, 40, Role(CARD, KEY.edge), "**Uz**_{j}, never made")
+    d.line((468, 72), (468, 164))
+    d.line((268, 144), (268, 164), dash="4 4")
+    d.text(144, 184, "in the cache", SMALL, "end")
+    d.box(192, 164, 152, 40, PLAIN, "**z**_{j}, r")
+    d.box(408, 164, 208, 40, KEY, "rotated, e, for all")
 
 
 @diagram(560, 580)  # chapter 12
