@@ -17,6 +17,7 @@ ROLES = {  # a heading is the whole line; anything else, how the line begins
     "<summary>Hint": "hint",
     "<summary>Solution": "solution",
     "<summary>Answer": "answer",
+    "<summary>What to read": "route",
 }
 WORDS = {role: words for words, role in ROLES.items()}
 OPENING = ("question", "learn", "need")  # what stands under every title, before the time

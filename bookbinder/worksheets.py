@@ -144,27 +144,28 @@ def names_in(cell: NotebookNode, where: str) -> tuple[set[str], set[str]]:
 
 
 def without_answers(source: str, english: str, where: str) -> str:
-    """Return prose in which folded solutions are an invitation; folded hints stay."""
+    """Return prose in which folded solutions are an invitation; other folds stay."""
     folds = list(FOLD.finditer(english))
     if english.count("<details") != len(folds):
         raise BookError(
             f"{where}: write <details>, <summary>...</summary>, text and </details> in one cell"
         )
-    is_hint = iter([fold_is_hint(fold, where) for fold in folds])
-    return FOLD.sub(lambda fold: fold[0] if next(is_hint, False) else INVITATION, source)
+    stays = iter([fold_stays(fold, where) for fold in folds])
+    return FOLD.sub(lambda fold: fold[0] if next(stays, False) else INVITATION, source)
 
 
-def fold_is_hint(fold: re.Match, where: str) -> bool:
+def fold_stays(fold: re.Match, where: str) -> bool:
     role = role_of(fold["summary"])
-    if role not in ("hint", "solution", "answer"):
+    if role not in ("hint", "solution", "answer", "route"):
         raise BookError(
-            f"{where}: a summary begins with Solution, Answer or Hint, got {fold['summary']!r}"
+            f"{where}: a summary begins with Solution, Answer, Hint or What to read, got "
+            f"{fold['summary']!r}"
         )
     if (role == "hint") != ("hint" in fold["marks"]):
         raise BookError(
             f'{where}: write <details class="hint"> around hints, and around nothing else'
         )
-    return role == "hint"
+    return role in ("hint", "route")
 
 
 def taken_out(before: str, after: str) -> list[str]:

@@ -314,76 +314,76 @@ def sparsemax(scores: Sequence[float]) -> list[float]:
 
 
 STRIPS = {
-    "00": Strip("It is the picture of this book."),
-    "01": Strip("This chapter builds the whole of it."),
+    "00": Strip("the picture of this book."),
+    "01": Strip("this chapter builds the whole of it."),
     "02": Strip(
-        "This chapter changes the scores, to distances, and the weights, to kernels.",
+        "this chapter changes the scores, to distances, and the weights, to kernels.",
         {"scores": "distance", "weights": "kernel"},
         score=lambda key: -0.5 * away(key) ** 2,
         bars=away,
     ),
     "03": Strip(
-        "This chapter changes the scores: dot products, divided by the root of d.",
+        "this chapter changes the scores: dot products, divided by the root of d.",
         {"scores": "q·k / √d"},
         score=scaled,
     ),
     "04": Strip(
-        "This chapter is about the mask and the weights that it leaves.",
+        "this chapter is about the mask and the weights that it leaves.",
         {"mask": "mask", "weights": "weights"},
     ),
     "05": Strip(
-        "This chapter computes the scores of a whole batch at once.",
+        "this chapter computes the scores of a whole batch at once.",
         {"scores": "b × scores"},
         many=["scores"],
     ),
     "06": Strip(
-        "This chapter makes a layer of all steps, with scores divided by the root of d.",
+        "this chapter makes a layer of all steps, with scores divided by the root of d.",
         {"scores": "q·k / √d"},
         dim=False,
         score=scaled,
     ),
     "07": Strip(
-        "This chapter changes the scores: a small network with a tanh computes them.",
+        "this chapter changes the scores: a small network with a tanh computes them.",
         {"scores": "tanh"},
         score=additive,
     ),
     "08": Strip(
-        "This chapter changes the scores: distances, bilinear forms and, here, cosines.",
+        "this chapter changes the scores: distances, bilinear forms and, here, cosines.",
         {"scores": "cosine"},
         score=lambda key: dot(Q, key) / sqrt(dot(Q, Q) * dot(key, key)),
     ),
     "09": Strip(
-        "This chapter counts what the scores cost: n queries with m keys have n times m.",
+        "this chapter counts what the scores cost: n queries with m keys have n times m.",
         {"scores": "n × m"},
         matrix=True,
     ),
     "10": Strip(
-        "This chapter takes the query from a decoder, which writes.",
+        "this chapter takes the query from a decoder, which writes.",
         {"query": "decoder"},
     ),
     "11": Strip(
-        "This chapter adds the position to the scores.",
+        "this chapter adds the position to the scores.",
         {"scores": "+ position"},
         score=biased,
     ),
     "12": Strip(
-        "This chapter stacks many strips, one for each head, so there are several weights.",
+        "this chapter stacks many strips, one for each head, so there are several weights.",
         {"weights": "h × weights"},
         dim=False,
         score=scaled,
         many=STEPS,
     ),
     "13": Strip(
-        "This chapter changes how scores become weights: here one weight is exactly 0.",
+        "this chapter changes how scores become weights: here one weight is exactly 0.",
         {"weights": "sparsemax"},
         score=scaled,
         weigh=sparsemax,
     ),
-    "14": Strip("This chapter tests all steps."),
-    "15": Strip("This chapter finds all steps in another package."),
+    "14": Strip("this chapter tests all steps."),
+    "15": Strip("this chapter finds all steps in another package."),
     # Chapter 0 lets the strip grow, one step after the other.
     **{
-        step.split()[-1]: Strip(f"So far: {', '.join(STEPS[:i])}.", {step: step}, False, shown=i)
+        step.split()[-1]: Strip(f"so far: {', '.join(STEPS[:i])}.", {step: step}, False, shown=i)
         for i, step in enumerate(STEPS, start=1)
     },
 }
@@ -391,7 +391,7 @@ STRIPS = {
 
 DESC = (
     "From left to right: a query among four keys; the score of each key; a mask that hides the "
-    "last key; the weights of the others, which sum to 1; the weighted sum of the values."
+    "last key; the weights of the others, which sum to 1; the weighted sum of the values;"
 )
 
 
