@@ -7,20 +7,20 @@ import tempfile
 import time
 from pathlib import Path
 
-from nbformat import NotebookNode
 from tqdm import tqdm
 
-from bookbinder.chapters import Chapter, read_chapter, tags_of
+from bookbinder.chapters import Chapter, read_chapter
 from bookbinder.colab import ready_to_open_alone
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import stale_diagrams
 from bookbinder.errors import BookError
 from bookbinder.execution import execute
 from bookbinder.export import compose_module, saved_in
-from bookbinder.files import as_text, read_notebook, write_whole
+from bookbinder.files import as_text, write_whole
 from bookbinder.overlay import lay_over
 from bookbinder.placeholders import filled_in
 from bookbinder.publish import COMMAND, keep_equal_pictures, keep_old_ignored, published, unexecuted
+from bookbinder.solutions import folded, read_bound
 from bookbinder.text import with_shown_anchors
 
 
@@ -87,28 +87,14 @@ def bind_notebook(book: Book, edition: Edition, chapter: Chapter) -> None:
         )
     notebook = published(chapter, executed)
     with contextlib.suppress(BookError):  # an old one that is missing or broken has nothing to keep
-        old = read_notebook(path)
+        old = read_bound(path)
         keep_old_ignored(notebook, old)
         keep_equal_pictures(notebook, old)
-    changed = write_whole(path, as_text(notebook))
-    if cover := cover_picture(notebook):
-        changed |= write_whole(cover_path(edition), cover)
+    changed = write_whole(path, as_text(folded(notebook)))
     state = "changed" if changed else "as before"
     print(
         f"{chapter.name:35}{cells:4} cells{time.monotonic() - begun:7.1f} s   {state}", flush=True
     )
-
-
-def cover_path(edition: Edition) -> Path:
-    return edition.notebooks / "cover.svg"
-
-
-def cover_picture(notebook: NotebookNode) -> str | None:
-    """Return the picture of the cell that is tagged `cover`, for the README."""
-    for cell in notebook.cells:
-        if "cover" in tags_of(cell):
-            return "".join(o.data["image/svg+xml"] for o in cell.outputs if "data" in o)
-    return None
 
 
 def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = None) -> list[str]:
@@ -126,13 +112,9 @@ def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = N
         if not path.exists():
             stale.append(f"{book.named(path)} is missing")
             continue
-        stored = read_notebook(path)
+        stored = read_bound(path)
         if as_text(unexecuted(stored)) != as_text(unexecuted(published(chapter, chapter.notebook))):
             stale.append(f"{book.named(path)} differs from {chapter.file}")
-        elif cover := cover_picture(stored):
-            expected.add(cover_path(edition))
-            if read_or_empty(cover_path(edition)) != cover:
-                stale.append(f"{book.named(cover_path(edition))} differs from {chapter.file}")
     stale += stale_diagrams(book.source, chapters, edition.notebooks)
     for path in sorted(edition.notebooks.glob("*.*")):
         if path.suffix in (".ipynb", ".svg") and path not in expected:

@@ -1,6 +1,7 @@
 """Read a chapter, a Markdown notebook."""
 
 import hashlib
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from nbformat import NotebookNode
 from bookbinder.config import guess
 from bookbinder.errors import BookError
 
-TAGS = ("raises-exception", "nbval-ignore-output", "cover", "solution", "drawing", "decide")
+IMPORT = re.compile(r"(?:import|from) \w")
+FOLDED = ("drawing", "validation")  # code that need not be read
+TAGS = ("raises-exception", "nbval-ignore-output", "solution", "decide", *FOLDED)
 
 
 @dataclass
@@ -78,6 +81,20 @@ def number_of(name: str) -> int | None:
 
 def tags_of(cell: NotebookNode) -> list[str]:
     return cell.metadata.get("tags", [])
+
+
+def fold_of(cell: NotebookNode) -> str:
+    """Say what a code cell holds that need not be read: "imports", or its tag; else nothing."""
+    if "solution" in tags_of(cell):
+        return ""
+    return "imports" if sets_up(cell) else next((t for t in tags_of(cell) if t in FOLDED), "")
+
+
+def sets_up(cell: NotebookNode) -> bool:
+    """Say whether a cell is little but imports."""
+    lines = [line for line in cell.source.splitlines() if line]
+    imports = sum(bool(IMPORT.match(line)) for line in lines)
+    return imports > max(1, len(lines) / 2)
 
 
 def title_cell(notebook: NotebookNode) -> NotebookNode:

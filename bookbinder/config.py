@@ -17,7 +17,8 @@ ENGLISH = "en"  # the language of the source
 REPOSITORY = re.compile(r"(https|file)://[^\s\"'\\]+")  # for pip after "git+", inside quotes
 KEYS = {"title": str, "seconds_per_cell": int, "chapters": list, "frameworks": dict}
 KEYS |= {"languages": list, "appendices": list, "repository": str, "routes": dict}
-OPTIONAL = {"appendices": [], "repository": "", "routes": {}}
+KEYS |= {"unlinked": list}
+OPTIONAL = {"appendices": [], "repository": "", "routes": {}, "unlinked": []}
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Book:
     appendices: tuple[str, ...] = ()  # the last chapters, named by letters in the contents
     # name -> what to read: "chapter", all of it but its exercises, or "chapter#Heading"
     routes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    unlinked: tuple[str, ...] = ()  # terms whose later uses do not link to their explanation
 
     @property
     def source(self) -> Path:
@@ -115,6 +117,7 @@ def read_book(root: Path) -> Book:
     routes = {name: tuple(map(str, entries)) for name, entries in table["routes"].items()}
     appendices = tuple(map(str, table["appendices"]))
     lists = {"chapters": (*map(str, table["chapters"]), *appendices), "appendices": appendices}
+    lists["unlinked"] = tuple(map(str, table["unlinked"]))
     editions = read_editions(root, table["frameworks"], table["languages"])
     values = {key: table[key] for key in ("title", "seconds_per_cell", "repository")}
     book = Book(root=root, editions=editions, routes=routes, **values, **lists)

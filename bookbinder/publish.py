@@ -2,15 +2,16 @@
 
 import copy
 import re
+from textwrap import shorten
 
 import nbformat
 from nbformat import NotebookNode
 
-from bookbinder.chapters import Chapter, tags_of, title_cell
+from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
 from bookbinder.pictures import SVG, pictures_difference
 
 COMMAND = "make notebooks"
-SOLUTION_IN_CODE = "\n\n**Solution in code:**"  # for viewers that do not fold the cell below it
+LINE = 79  # letters
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -19,27 +20,38 @@ METADATA = {
 
 
 def published(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
-    """Return the executed notebook as readers get it: origin, metadata, alt texts, folded code.
-
-    Where nothing is folded, on GitHub for example, a line above a solution says what follows.
-    """
+    """Return the executed notebook with origin, metadata, alt texts and folded code."""
     notebook = copy.deepcopy(executed)
     notebook.metadata = nbformat.from_dict(METADATA)
     first = title_cell(notebook)
     first.source = f"{origin(chapter.file)}\n{first.source}"
-    for above, cell in zip([first, *notebook.cells], notebook.cells, strict=False):
-        if cell.cell_type == "code" and "solution" in tags_of(cell):
-            cell.metadata["jupyter"] = {"source_hidden": True, "outputs_hidden": True}
-            if above.cell_type == "markdown":
-                above.source += SOLUTION_IN_CODE
-        elif cell.cell_type == "code" and "drawing" in tags_of(cell):
-            cell.metadata["jupyter"] = {"source_hidden": True}
+    for cell in notebook.cells:
+        if hidden := hidden_in_lab(cell):
+            cell.metadata["jupyter"] = hidden
+        if fold_of(cell) == "drawing":
+            cell.source = f"{what_it_draws(cell)}\n{cell.source}"
         for output in cell.get("outputs", []):
             if SVG in output.get("data", {}):
                 output.metadata[SVG] = {"alt": cell.metadata.get("alt", "")}
             if output.output_type == "error":
                 output.traceback = without_files(output.traceback)
     return notebook
+
+
+def hidden_in_lab(cell: NotebookNode) -> dict[str, bool]:
+    """Say what JupyterLab folds: code that is not to be read, and what is to be predicted."""
+    hidden = {}
+    if cell.cell_type == "code" and fold_of(cell):
+        hidden["source_hidden"] = True
+    if "decide" in tags_of(cell):
+        hidden["outputs_hidden"] = True
+    return hidden
+
+
+def what_it_draws(cell: NotebookNode) -> str:
+    """Return a comment for the first line, which JupyterLab shows of a folded cell."""
+    alt = cell.metadata.get("alt", "").partition(". ")[0].rstrip(".")
+    return shorten(f"# Draw: {alt or 'what stands below'}", LINE, placeholder=" ...")
 
 
 def without_files(traceback: list[str]) -> list[str]:

@@ -19,9 +19,10 @@ from bookbinder.colab import INSTALL
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.errors import BookError
-from bookbinder.files import as_text, read_notebook, write_whole
+from bookbinder.files import as_text, write_whole
 from bookbinder.publish import origin, published
 from bookbinder.roles import role_of
+from bookbinder.solutions import read_bound
 from bookbinder.text import lines_of
 
 COMMAND = "make worksheets"
@@ -61,7 +62,7 @@ def bind_worksheets(book: Book, edition: Edition, solutions_only: bool) -> None:
 
 def bound(book: Book, path: Path, chapter: Chapter) -> NotebookNode:
     """Return the executed notebook of a chapter with its text as it was written."""
-    notebook = read_notebook(path)
+    notebook = read_bound(path)
     expected = published(chapter, chapter.notebook)
     if [cell.source for cell in notebook.cells] != [cell.source for cell in expected.cells]:
         raise BookError(

@@ -70,7 +70,7 @@ def show_heatmaps(
     yticks: Sequence[str] | None = None,
     vmin: float | None = 0.0,
     vmax: float | None = 1.0,
-    masked: bool = False,
+    masked=False,
 ):
     """Draw matrices as heat maps on one color scale; return the figure.
 
@@ -82,13 +82,14 @@ def show_heatmaps(
         cmap: Name of a color map.
         xticks, yticks: m and n names; by default indices.
         vmin, vmax: Ends of the color scale; None: the smallest and the largest entry.
-        masked: Whether an exact 0 is a masked cell, which is hatched.
+        masked: Which cells are masked, and hatched: an array that fits the matrices, or True,
+            for those with an exact 0.
 
     Raises:
         ValueError: The number of axes, titles or ticks does not fit.
     """
     panels = as_panels(matrices)
-    hatched = (panels == 0) & masked
+    hatched = panels == 0 if masked is True else np.zeros(panels.shape) + to_numpy(masked) > 0
     panels = panels.round(6)  # so that all devices give equal colors
     rows, columns, n, m = panels.shape
     titles = as_labels("titles", titles, columns, rows * columns)

@@ -125,11 +125,9 @@ class Visit:
     axe: list[tuple[str, dict]] = field(default_factory=list)  # theme, what violates a rule
 
 
-def open_page(context, url: str, visit: Visit | None = None, math: bool = True):
-    """Open a page and wait until its equations stand; setting them takes most of the time."""
+def open_page(context, url: str, visit: Visit | None = None):
+    """Open a page; what it asks for and complains about is kept in `visit`."""
     page = context.new_page()
-    if not math:
-        page.route("**/tex-chtml.js", lambda route: route.abort())
     if visit is not None:
         page.on("request", lambda r: visit.requests.append(r.url))
         page.on("requestfailed", lambda r: visit.failed.append(r.url))
@@ -140,7 +138,6 @@ def open_page(context, url: str, visit: Visit | None = None, math: bool = True):
             lambda m: m.type in ("error", "warning") and visit.complaints.append(m.text),
         )
     page.goto(url, wait_until="load")
-    page.evaluate("async () => { await window.MathJax?.startup?.promise }")
     return page
 
 

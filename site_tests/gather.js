@@ -16,7 +16,7 @@ async () => {
     text: words.join(" "),
     math: math.length,
     unset: math.filter((m) => !m.querySelector("mjx-container")).map((m) => m.textContent),
-    wrong: [...document.querySelectorAll("mjx-merror")].map((m) => m.closest(".math").textContent),
+    guessed: [...document.querySelectorAll("mjx-utext")].map((m) => m.textContent),
     images: images.map((i) => ({ src: i.src.slice(0, 200), width: i.naturalWidth, alt: i.alt })),
     links: [...document.querySelectorAll("a[href]")].map((a) => a.href),
   };

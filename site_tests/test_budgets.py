@@ -5,11 +5,11 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from conftest import FURTHER
 
-MOST_BYTES = 20_000_000
+MOST_BYTES = 16_000_000
 MOST_BYTES_OF_A_PAGE = 1_000_000
 
 
-def test_an_edition_of_the_site_weighs_at_most_20_megabytes(site):
+def test_an_edition_of_the_site_weighs_at_most_16_megabytes(site):
     weights = dict.fromkeys(["", *FURTHER], 0)
     for path in site.rglob("*"):
         name = path.relative_to(site).as_posix()
@@ -20,7 +20,7 @@ def test_an_edition_of_the_site_weighs_at_most_20_megabytes(site):
 
 def test_a_page_weighs_at_most_a_megabyte_on_first_view(visited, site, name):
     paths = {unquote(urlsplit(url).path) for url in visited(name, "file").first_view}
-    paths = {path for path in paths if path.startswith(str(site)) and "/mathjax/" not in path}
+    paths = {path for path in paths if path.startswith(str(site))}
     weights = {path: (site / path).stat().st_size for path in paths}
     assert len(weights) > 5
     assert sum(weights.values()) <= MOST_BYTES_OF_A_PAGE, weights

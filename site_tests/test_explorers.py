@@ -3,17 +3,44 @@
 That these are what the chapter's function gives is shown where notebooks are run again.
 """
 
+import io
 import json
 import math
 import re
 
 import numpy as np
 import pytest
-from conftest import ROOT, open_page
+from conftest import FURTHER, ROOT, open_page
+from PIL import Image
 
 from d2l_attention.practice import drawing, explorer
 from d2l_attention.practice.explorer_plots import outline
 
+MOST_HEIGHT = 560  # so that a laptop shows the sliders and what they do
+PAGES = [
+    folder + path.stem
+    for folder, notebooks in zip(("", *FURTHER), ("pytorch", "jax"), strict=True)
+    for path in sorted((ROOT / "notebooks" / notebooks).glob("*.ipynb"))
+    if "data-sliders=" in path.read_text(encoding="utf-8")
+]
+LABELS = "root => [...root.querySelectorAll('svg[role]')].map(svg => svg.ariaLabel)"
+TEXTS = """root => {
+  const size = (e) => e && parseFloat(getComputedStyle(e).fontSize)
+    * (e.getScreenCTM ? e.getScreenCTM().a : 1);
+  return [...root.querySelectorAll('svg.plot')].filter(svg => !svg.matches('.zoom :not(.large)'))
+    .map(svg => [svg.querySelector('g text'), svg.querySelector(':scope > text:not(.name)'),
+      root.querySelector('.q')].map(size));
+}"""
+MARKS = """root => {
+  const parts = (color) => color.match(/[\\d.]+/g).map(Number);
+  const [page] = [root].map(e => parts(getComputedStyle(e).backgroundColor));
+  const seen = root.querySelectorAll('svg :is([fill^="#"], [stroke^="#"]):not([fill-rule])');
+  return [page, [...seen].map(e => {
+    const style = getComputedStyle(e);
+    const by = e.getAttribute('fill') === 'none' ? 'stroke' : 'fill';
+    return [...parts(style[by]).slice(0, 3), Number(style[by + 'Opacity'])];
+  })];
+}"""
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 CHAPTERS = [
     path.stem
@@ -22,7 +49,7 @@ CHAPTERS = [
 ]
 WITH_STEPS = ["09_what_attention_costs", "10_attention_that_learns_to_align"]
 SHOWN = """root => ({
-  places: [...root.querySelectorAll(':scope > label, :scope > fieldset')].map(e =>
+  places: [...root.querySelectorAll('.controls > label, fieldset:not(.view)')].map(e =>
     e.localName === 'label' ? Number(e.querySelector('input').value)
       : e.querySelector('input') ? [...e.querySelectorAll('input')].findIndex(i => i.checked)
       : parseInt([...e.querySelectorAll('button')]
@@ -47,7 +74,7 @@ def opened(browser, addresses):
     def open_at(chapter, width=1280, **options):
         context = browser.new_context(viewport={"width": width, "height": 1000}, **options)
         contexts.append(context)
-        page = open_page(context, f"{addresses['file']}/{chapter}.html", math=False)
+        page = open_page(context, f"{addresses['file']}/{chapter}.html")
         page.wait_for_selector(".d2l-explorer[data-live]")
         return page, [Shown(root) for root in page.locator(".d2l-explorer").all()]
 
@@ -65,7 +92,7 @@ class Shown:
         held = {name: root.get_attribute(f"data-{name}") for name in names}
         self.data = {name: json.loads(text) if text else None for name, text in held.items()}
         self.labels = [labels for _, labels, *_ in self.data["sliders"]]
-        self.controls = root.locator(":scope > label, :scope > fieldset").all()
+        self.controls = root.locator(".controls > label, fieldset:not(.view)").all()
 
     def at(self, control):
         return self.root.evaluate(SHOWN)["places"][control]
@@ -73,7 +100,7 @@ class Shown:
     def agree(self):
         """Compare what is shown with the stored frame; return where everything stands."""
         page = self.root.evaluate(SHOWN)
-        values = self.values(page["places"], len(page["cells"]))
+        values = self.values(page["places"])
         for cell, value in zip(page["cells"], values, strict=False):
             empty = bool(cell["zeros"]) and value == 0
             digits = int(cell["digits"])
@@ -88,13 +115,14 @@ class Shown:
             assert got == pytest.approx(want, abs=0.2), page["places"]
         return page["boxes"], [*page["cells"], *page["marks"]]
 
-    def values(self, places, cells):
-        """Return all numbers of the frame at some places: those in cells, then those of curves."""
+    def values(self, places):
+        """Return all numbers of the frame at some places, with those that are stored once."""
         scores = self.data["scores"]
         at = int(np.ravel_multi_index(places, [len(labels) for labels in self.labels]))
         frame = at // (scores["every"] if scores else 1)
-        stored = self.data["frames"][frame]
-        values = stored[:cells] + [v for i in stored[cells:] for v in self.data["curves"][i]]
+        values = []
+        for held in self.data["frames"][frame]:
+            values += self.data["curves"][held[0]] if isinstance(held, list) else [held]
         if scores:  # the script computes the weights of a query in the plane
             query = [float(self.labels[i][places[i]]) for i in (-2, -1)]
             for i, value in zip(scores["query"], query, strict=True):
@@ -199,6 +227,8 @@ def drag(page, shown, dragged):
     """Drag over each plot that can be, and compare the values; `dragged`: axis -> control."""
     for picture in shown.root.locator("svg.plot[data-drag]").all():
         picture.scroll_into_view_if_needed()
+        if picture.evaluate("svg => svg.matches('.zoom :not(.large)')"):
+            picture.click()
         box = picture.bounding_box()
         unit = box["width"] / float(picture.get_attribute("viewBox").split()[2])
         x0, x1, y0, y1, left, right, bottom, top = map(
@@ -344,3 +374,97 @@ def test_arrow_keys_reach_all_digits_of_a_table(opened):
     last.root.locator("input:checked").focus()
     page.keyboard.press("Tab")  # one stop for the whole table
     reach_all_digits(page, page.locator(".d2l-explorer table[data-zeros]").first)
+
+
+@pytest.mark.parametrize("chapter", PAGES)
+def test_explorers_fit_a_laptop_and_have_names(opened, chapter):
+    _, explorers = opened(chapter)
+    for shown in explorers:
+        root, question = shown.root, shown.root.locator(".q")
+        box = root.bounding_box()
+        assert box["height"] <= MOST_HEIGHT
+        assert question.bounding_box()["width"] > 0.9 * box["width"]
+        assert root.get_attribute("role") == "group"
+        assert root.get_attribute("aria-label") == question.text_content()
+        for tick, label, asked in root.evaluate(TEXTS):
+            assert 9 < tick < asked
+            assert label is None or tick < label < asked
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_each_plot_has_a_name_of_its_own_and_says_where_its_explorer_stands(opened, chapter):
+    page, explorers = opened(chapter)
+    for shown in explorers:
+        first = shown.root.evaluate(LABELS)
+        assert len(set(first)) == len(first)
+        next(iter(walk(page, shown, 0)))
+        places = shown.root.evaluate(SHOWN)["places"]
+        names = [name for name, *_ in shown.data["sliders"]]
+        now = ", ".join(
+            f"{name} = {labels[at]}"
+            for name, labels, at in zip(names, shown.labels, places, strict=True)
+        )
+        for before, label in zip(first, shown.root.evaluate(LABELS), strict=True):
+            assert label.endswith(now)
+            assert "Still picture" not in label
+            assert label != before
+
+
+def luminance(color):
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, two):
+    low, high = sorted(luminance([c / 255 for c in color]) for color in (one, two))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_marks_stand_out_on_a_dark_page(opened, chapter):
+    page, explorers = opened(chapter)
+    page.evaluate("() => { document.documentElement.dataset.theme = 'dark' }")
+    for shown in explorers:
+        ground, marks = shown.root.evaluate(MARKS)
+        for *color, opacity in marks:
+            mixed = [opacity * c + (1 - opacity) * g for c, g in zip(color, ground, strict=False)]
+            assert contrast(mixed, ground) >= 3, color
+
+
+def brightness(locator):
+    """Return how bright each pixel of a part of the page is, from 0 to 1."""
+    picture = Image.open(io.BytesIO(locator.screenshot())).convert("RGB")
+    return np.asarray(picture).mean(-1) / 255
+
+
+@pytest.mark.parametrize(
+    ("chapter", "picture"),
+    [
+        ("00_start_here", "table.d2l-cells"),
+        ("08_more_scoring_functions", "article .cell_output img"),
+    ],
+)
+def test_in_a_heat_map_on_a_dark_page_0_is_dark(opened, chapter, picture):
+    page, _ = opened(chapter, color_scheme="dark")
+    shown = page.locator(picture).first
+    for theme, dark in (("light", False), ("dark", True)):
+        page.evaluate("(theme) => { document.documentElement.dataset.theme = theme }", theme)
+        shown.scroll_into_view_if_needed()
+        page.wait_for_timeout(300)
+        assert (np.median(brightness(shown)) < 0.5) == dark
+
+
+def test_buttons_and_clicks_choose_which_plane_is_large(opened):
+    _, (shown,) = opened("08_more_scoring_functions")
+    planes = shown.root.locator(".zoom svg")
+    widths = "svgs => svgs.map(svg => svg.clientWidth)"
+    titles = planes.locator("[data-title]").all_text_contents()
+    assert shown.root.locator(".view span").all_text_contents() == titles
+    for at, choose in ((2, planes.nth(2)), (4, shown.root.locator(".view input").nth(4))):
+        choose.click()
+        sizes = planes.evaluate_all(widths)
+        assert sizes.index(max(sizes)) == at
+        assert sorted(sizes)[-2] * 1.8 < max(sizes)
+        assert shown.root.locator(".view input:checked").count() == 1
+        assert shown.root.locator(".view input").nth(at).is_checked()
+        shown.agree()

@@ -18,6 +18,7 @@ SENTENCES = [
 ]
 WIDTHS = "all => all.map(path => parseFloat(path.style.strokeWidth))"
 THICKEST = 30
+FIGURES = ROOT / "book/figures"
 
 
 @pytest.fixture
@@ -153,16 +154,19 @@ def test_without_a_script_the_weights_are_said_and_the_numbers_open(browser, add
     assert math.isclose(sum(weights), 1)
 
 
-def test_each_chapter_has_a_card_with_picture_question_and_minutes(home):
-    page = home()
+@pytest.mark.parametrize("width", [390, 1280])
+def test_each_chapter_has_a_card_with_picture_question_and_minutes(home, width):
+    page = home(width)
     cards = page.locator(".book-card").all()
     chapters = [name for name in read_book(ROOT).chapters if number_of(name) is not None]
     goals = [card.locator("a").first.get_attribute("href") for card in cards]
     assert goals == [f"{chapter}.html" for chapter in chapters]
     for card, chapter in zip(cards, chapters, strict=True):
-        source = (ROOT / f"book/{chapter}.md").read_text(encoding="utf-8")
-        made = re.fullmatch(r"_images/\w{64}\.svg", card.locator("img[alt]").get_attribute("src"))
-        assert bool(made) == ("](figures/" not in source)  # a diagram goes first
+        shown = card.locator("img[alt]")
+        assert shown.get_attribute("src") == f"_images/card_{chapter[:2]}.svg"
+        scale = shown.bounding_box()["width"] / 320
+        sizes = re.findall(r'font-size="(\d+)"', (FIGURES / f"card_{chapter[:2]}.svg").read_text())
+        assert scale * min(map(int, sizes), default=15) >= 12
         text = card.inner_text()
         assert "?" in text
         assert re.search(r"\d+ minutes", text)

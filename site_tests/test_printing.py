@@ -15,7 +15,7 @@ from bookbinder.site.printing import FIT, READY, TEXT_WIDTH, print_book
 
 CHAPTER, TITLE = "08_more_scoring_functions", "8. More scoring functions"
 WIDE = """() => document.querySelector("article div.math").insertAdjacentHTML("afterend",
-  "<div class=math><mjx-container style='display: block; width: 900px'>x</mjx-container></div>")"""
+  "<div class='output'><div class=parts style='width: 900px'>x</div></div>")"""
 MOST_LINES = 45  # of code that fits on a page
 CUT = """() => [...document.querySelectorAll("div.math, .parts, pre, table.table")].filter((box) =>
   box.getBoundingClientRect().left + box.scrollWidth > innerWidth + 1).map((b) => b.textContent)"""

@@ -16,6 +16,8 @@ from bookbinder.execution import cell_message, output_problems
 from bookbinder.export import saved_in
 from bookbinder.lint import problems
 from bookbinder.overlay_drift import targets
+from bookbinder.site.sources import term_places
+from bookbinder.terms import explained
 from bookbinder.worksheets import students
 
 MOST_LINES = {ast.FunctionDef: 20, ast.ClassDef: 75}  # docstrings apart
@@ -57,6 +59,12 @@ def test_stored_outputs_are_whole(edition):
 def test_every_number_link_and_citation_in_prose_resolves(edition):
     found = problems(pages(edition), edition.notebooks)
     assert not found, listed(found)
+
+
+def test_words_that_never_link_are_terms_of_the_book():
+    assert set(BOOK.unlinked) <= set().union(*(explained(pages(e)) for e in BOOK.editions))
+    for edition in BOOK.editions:
+        assert not set(BOOK.unlinked) & term_places(pages(edition), BOOK.unlinked).keys()
 
 
 @pytest.mark.parametrize("edition", EDITIONS)

@@ -1,6 +1,7 @@
 """The book's diagrams: the files are what the script draws, and can be read by everyone."""
 
 import importlib.util
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,6 +20,9 @@ def load_script():
 
 DRAW = load_script()
 TEXTS = {name: drawn() for name, drawn in DRAW.DIAGRAMS.items()}
+CARDS = [name for name in TEXTS if name.startswith("card_")]
+STRIPS = [name for name in TEXTS if name.startswith("strip_")]
+HEAD = re.compile(r"\A# .*\n\n(?:>.*\n)+\n!\[(.*)\]\(figures/(.*)\.svg\)\n")
 
 
 @pytest.fixture(params=TEXTS)
@@ -79,9 +83,7 @@ def test_a_diagram_is_named_and_described_for_those_who_do_not_see_it(svg):
 
 def test_texts_are_texts_large_enough_and_inside_the_card(svg):
     width, height = float(svg.get("width")), float(svg.get("height"))
-    texts = svg.findall(SVG + "text")
-    assert texts
-    for text in texts:
+    for text in svg.findall(SVG + "text"):
         left, right, baseline, size = measure(text)
         words = "".join(text.itertext())
         assert min(float(x.get("font-size", size)) for x in text.iter()) >= 13, words
@@ -102,3 +104,39 @@ def test_texts_do_not_overlap(svg):
 def test_texts_stand_out_from_what_they_lie_on(svg):
     for text in svg.findall(SVG + "text"):
         assert contrast(text.get("fill"), below(svg, text)) >= 4.5, "".join(text.itertext())
+
+
+@pytest.mark.parametrize("path", sorted(FIGURES.parent.glob("[01]*.md")), ids=lambda p: p.stem)
+def test_a_chapter_begins_with_the_strip_and_the_step_that_it_changes(path):
+    chapter = path.stem[:2]
+    head = HEAD.match(path.read_text(encoding="utf-8"))
+    assert head, "no picture below the question"
+    change = DRAW.STRIPS[chapter].change
+    assert head[2] == f"strip_{chapter}"
+    assert head[1].endswith(change)
+    lit = DRAW.STRIPS[chapter].lit
+    assert all(step in change for step in lit), "its words do not name the step"
+    bold = re.findall(r"<tspan font-weight=\"bold\">(.*?)</tspan>", TEXTS[head[2]])
+    assert bold == list(lit.values())
+
+
+@pytest.mark.parametrize("name", STRIPS)
+def test_a_strip_is_a_light_band(name):
+    svg = ElementTree.fromstring(TEXTS[name])
+    assert len(TEXTS[name]) <= 12_000
+    assert float(svg.get("width")) >= 4.5 * float(svg.get("height"))
+
+
+def test_every_chapter_has_a_card_that_can_be_read_at_its_size():
+    assert [f"card_{path.stem[:2]}" for path in sorted(FIGURES.parent.glob("[01]*.md"))] == CARDS
+    for name in CARDS:
+        svg = ElementTree.fromstring(TEXTS[name])
+        assert (svg.get("width"), svg.get("height")) == ("320", "176"), name
+        sizes = [float(x.get("font-size")) for x in svg.iter() if x.get("font-size")]
+        assert min(sizes, default=15) >= 13.5, name  # 12 px on a card of 284
+        assert len(TEXTS[name]) <= 12_000, name
+
+
+def test_the_map_names_every_chapter_once_or_more():
+    told = [n for step in DRAW.MAP.values() for n in step] + list(DRAW.WHOLE)
+    assert sorted(set(told)) == list(range(1, 16))

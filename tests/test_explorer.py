@@ -18,6 +18,11 @@ from d2l_attention.practice.drawing import color, number_text, ticks
 WORDS = {"caption": "Caption.", "question": "Question?"}
 
 
+def spread(frame, curves):
+    """Return the numbers of a frame, with those of curves that are stored once."""
+    return [v for held in frame for v in (curves[held[0]] if isinstance(held, list) else [held])]
+
+
 def attribute(html, name):
     return json.loads(unescape(re.search(f'{name}="([^"]*)"', html)[1]))
 
@@ -69,10 +74,12 @@ def test_plots_stand_still_at_the_start_frame():
     tops = [float(y) for y in re.findall(r"V([\d.]+)H", path.get("d"))]
     bottom = float(bars.get("data-scale").split()[6])
     assert tops == pytest.approx([bottom + w * (10 - bottom) for w in weights], abs=0.06)
-    assert bars.get("aria-label").startswith("Weights of <four> keys & their weighted sum. Still")
+    alts = [unescape(alt) for alt in re.findall('<img[^>]*alt="([^"]*)', html)]
+    assert alts[0].startswith("weights, query: Weights of <four> keys & their weighted sum. Still")
+    assert len(set(alts)) == 2
     kinds = [mark.get("class") for mark in plane.findall("{*}path[@class]")]
     assert kinds == ["curve", "points", "points", "line", "arrow"]
-    assert "d" in [text.text for text in bars.findall("{*}text")]  # a name under its bar
+    assert "d" in [text.text for text in bars.iterfind(".//{*}text")]  # a name under its bar
 
 
 def test_a_mark_names_its_numbers_in_every_frame_and_curves_are_stored_once():
@@ -81,8 +88,7 @@ def test_a_mark_names_its_numbers_in_every_frame_and_curves_are_stored_once():
     (curve,) = drawn(html)[1].findall("{*}path[@class='curve']")
     place, count = map(int, curve.get("data-y")[1:].split(":"))
     for i, frame in enumerate(frames):  # six queries, three values of sharpness
-        cells, held = frame[:5], [number for at in frame[5:] for number in curves[at]]
-        shown = [*cells, *held][place : place + count]
+        shown = spread(frame, curves)[place : place + count]
         wanted = examples.pooled(0.0, (0.1, 1.0, 5.0)[i % 3])["all outputs"].tolist()
         assert shown[:-2] == pytest.approx(wanted[:-2], abs=1e-4)
         assert shown[-2:] == [None, None]  # a gap
@@ -94,8 +100,7 @@ KINDS = ("dot product", "distance", "cosine", "additive")
 
 def values_of(html, frame):
     """Return all numbers of a frame, as the script sees them: weights, then what is stored once."""
-    stored, curves = attribute(html, "data-frames")[frame], attribute(html, "data-curves")
-    return stored[:4] + [number for at in stored[4:] for number in curves[at]]
+    return spread(attribute(html, "data-frames")[frame], attribute(html, "data-curves"))
 
 
 def slice_of(values, mark, axis):
@@ -199,14 +204,54 @@ def test_what_is_folded_stands_with_the_numbers_and_in_the_order_of_the_frames()
     assert cells(folded) == ["forwards"]
     assert cells(html) == ["", "0.25", "0.75", "forwards", "3"]
     frames = attribute(html, "data-frames")
-    assert [frame[:5] for frame in frames[4:6]] == [
+    curves = attribute(html, "data-curves")
+    assert [spread(frame, curves)[:5] for frame in frames[4:6]] == [
         [1, 0, 0, n, 1] for n in ("forwards", "backwards")
     ]
+    assert curves.count([1, 0, 0]) == 1  # as weights and as the sizes of points
+
+
+def test_a_slider_marks_its_row_of_a_heat_map():
+    maps = {"now": [[0.1, 0.9]], "all": [[0.1, 0.9], [0.6, 0.4], [0.5, 0.5]]}
+    options = {"lit": "now", "rows": "abc", "columns": "xy", "row": "token", "start": {"token": 2}}
+    html = explore(lambda token: maps, **WORDS, **options, token=[1, 2, 3]).html
+    assert re.findall(r'<tr class="now"><th scope="row">(.)', html) == ["b"]
+    assert 'data-row="0"' in html
+    assert 'class="parts beside"' in html
+
+
+def test_of_plots_that_buttons_choose_from_the_first_is_large():
+    html = examples.planes().html
+    assert re.findall(r'<div class="zoom" data-name="(\w+)"><img class="([\w ]+)"', html) == [
+        ("picture", "plot large")
+    ]
+    assert [
+        text.text for plot in drawn(html) for text in plot.iterfind(".//{*}text[@data-title]")
+    ] == ["regions", "one score", "saddle"]
+    assert "enlarge" in html
+    assert "enlarge" not in examples.plots().html
+
+
+def test_plots_in_a_list_stand_below_each_other():
+    def three(a):
+        return {"y": [a, 2]}
+
+    ways = [Plot(Curve([0, 1], "y"), title=name) for name in "abc"]
+    html = explore(three, **WORDS, draw=[ways[:2], ways[2]], a=[1, 2]).html
+    (stack,) = re.findall(r'<div class="stack">(.*?)</div>', html)
+    assert (stack.count("<img"), html.count("<img")) == (2, 3)
+
+
+def test_ticks_are_smaller_than_labels():
+    for plot in drawn(examples.plots().html):
+        ticks, label = plot.find("{*}g").get("font-size"), plot.get("font-size")
+        assert 10 < float(ticks) < float(label) < 16
 
 
 def test_ticks_have_the_names_that_a_plot_gives_them():
     (plot,) = drawn(examples.film().html)
-    assert [text.text for text in plot.findall("{*}text")] == ["a", "b", "c", "none", "all"]
+    texts = [text.text for text in plot.iterfind(".//{*}text")]
+    assert texts == ["a", "b", "c", "none", "all"]
 
 
 def test_only_an_explorer_with_steps_carries_their_script_and_style():
@@ -222,6 +267,8 @@ def test_only_an_explorer_with_steps_carries_their_script_and_style():
     ("options", "message"),
     [
         ({"steps": "b"}, "steps: there is no slider 'b', only a"),
+        ({"row": "b"}, "row: there is no slider 'b', only a"),
+        ({"large": "of", "draw": [Plot(Line("a"))]}, "large: each plot needs a title"),
         ({"lit": "wieghts"}, "the function returns no part 'wieghts'"),
         ({"folded": ["sum"]}, "the function returns no part 'sum'"),
     ],
@@ -325,7 +372,8 @@ def test_values_that_are_not_finite_are_shown_and_survive():
     assert cells(words.html) == ["NaN", "1"]
     assert attribute(words.html, "data-frames")[1] == ["NaN", 2_000_000]
     assert repr(words).splitlines()[1:] == ["is: NaN", "or: 1"]
-    assert attribute(html, "data-frames")[0] == [None, float("inf"), float("-inf"), -1e-5]
+    held = spread(attribute(html, "data-frames")[0], attribute(html, "data-curves"))
+    assert held == [None, float("inf"), float("-inf"), -1e-5]
 
 
 def test_frames_may_be_quoted_in_prose_and_styles_may_not():
@@ -334,8 +382,8 @@ def test_frames_may_be_quoted_in_prose_and_styles_may_not():
     assert other_frame not in cells(html)
     seen = seen_in_html(html)
     assert other_frame in seen
-    assert "560" in html
-    assert "560" not in seen
+    assert "860" in html
+    assert "860" not in seen
 
 
 @pytest.mark.parametrize(
@@ -380,11 +428,13 @@ FOUR = {"weights": [[0.1, 0.2, 0.3, 0.4]], "kind": "words", "lost": [1, 2, 3]}
         (Plot(Line("a"), drag="kernel"), "drag: 'kernel' is no slider of numbers"),
         (Plot(Line("a"), drag=("a", "b", "a")), "drag names one slider or two, got 3"),
         (Plot(Line("a")), "no plot shows lost"),
+        (Plot(Line("a"), title="same"), "two plots have the name 'same': give them titles"),
     ],
 )
 def test_a_plot_of_what_is_not_there_says_why(plot, message):
+    draw = [plot, Plot(Line("a"), title="same")]
     with pytest.raises(ValueError, match=message):
-        explore(lambda a, kernel: FOUR, **WORDS, draw=[plot], a=[1, 2], kernel=["box", "bell"])
+        explore(lambda a, kernel: FOUR, **WORDS, draw=draw, a=[1, 2], kernel=["box", "bell"])
 
 
 @pytest.mark.parametrize(

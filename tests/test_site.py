@@ -18,7 +18,7 @@ from bookbinder.config import read_book
 from bookbinder.errors import BookError
 from bookbinder.files import as_text
 from bookbinder.publish import published
-from bookbinder.site import home_explorer
+from bookbinder.site import dark_svg, home_explorer
 from bookbinder.site.bibliography import references_page
 from bookbinder.site.building import build_site, site_folder
 from bookbinder.site.dark_svg import dark, with_dark_version
@@ -108,19 +108,20 @@ def chapters_of(book):
 
 
 @pytest.mark.parametrize(
-    ("tags", "fold"),
+    ("source", "tags", "fold"),
     [
-        (["solution"], "hide-cell"),
-        (["drawing"], "hide-input"),  # its picture is not
-        (["drawing", "solution"], "hide-cell"),
-        (["cover"], None),
+        ("draw()", ["solution"], "remove-cell"),  # its text is in the fold
+        ("draw()", ["drawing"], "hide-input"),  # its picture is not
+        ("draw()", ["validation"], "hide-input"),
+        ("import a\nimport b", [], "hide-input"),
+        ("draw()", ["decide"], None),
     ],
 )
-def test_solutions_and_code_that_only_draws_are_folded(tags, fold):
+def test_code_that_need_not_be_read_is_folded(source, tags, fold):
     title = nbformat.v4.new_markdown_cell("# 0. T")
-    cell = nbformat.v4.new_code_cell("draw()", metadata={"tags": tags})
+    cell = nbformat.v4.new_code_cell(source, metadata={"tags": tags})
     made = site_notebook(nbformat.v4.new_notebook(cells=[title, cell])).cells[1].metadata
-    assert [tag for tag in made.tags if tag.startswith("hide")] == [fold] * bool(fold)
+    assert [tag for tag in made.tags if tag not in tags] == [fold] * bool(fold)
 
 
 def test_a_picture_that_is_not_there_stops_the_build(tmp_path):
@@ -172,20 +173,42 @@ def test_words_have_letters_and_digits_of_any_script_and_nothing_else():
     assert len(home_explorer.words_of("a " * 40)) == home_explorer.MOST_WORDS
 
 
-def test_a_figure_gets_a_dark_version_and_heat_maps_keep_their_colors():
+def turned(color):
+    """Return what the filter of heat maps makes of a color, as red, green and blue from 0 to 1."""
+    red, green, blue, _ = np.array(dark_svg.TURNED.split(), float).reshape(4, 5)
+    seen = [*dark_svg.channels(color), 0, 1]
+    return [min(max(float(row @ seen), 0), 1) for row in (red, green, blue)]
+
+
+def test_on_a_dark_page_0_is_dark_and_1_a_bright_blue():
+    light, page = turned("#f7fbff"), dark_svg.channels("#121212")
+    assert max(abs(a - b) for a, b in zip(light, page, strict=True)) < 0.03
+    middle, full = turned("#6baed6"), turned("#08306b")
+    assert sum(light) < sum(middle) < sum(full)
+    assert full[2] > 0.95  # blue
+    assert full[0] < full[1] < full[2]
+    assert max(turned("#808080")) - min(turned("#808080")) < 0.01
+
+
+def test_a_figure_gets_a_dark_version_and_a_filter_turns_heat_maps():
     svg = '<svg a="b"><g id="QuadMesh_1"><path style="fill: #08306b; stroke: #e0e0e0"/></g></svg>'
     style = with_dark_version(svg).removeprefix('<svg a="b">').partition("</style>")[0]
     assert style.startswith("<style>@media (prefers-color-scheme: dark){svg{fill:#f2f2f2}")
     assert "#08306b" not in style
-    assert '[style*="stroke: #e0e0e0"]:not([id^="QuadMesh"] *' in style
+    assert '[style*="stroke: #e0e0e0"]:not([id^="QuadMesh"] *)' in style
+    assert '[id^="QuadMesh"]{filter:url(#dark-cells)}' in style
+    assert '</style><filter id="dark-cells"' in with_dark_version(svg)
+    assert "filter" not in with_dark_version(svg.replace("QuadMesh", "patch"))
     assert with_dark_version("no picture") == "no picture"
 
 
 def test_a_diagram_keeps_its_edges_and_its_pale_boxes_become_dark():
-    svg = '<svg><rect fill="#FBE0CC" stroke="#D55E00"/><text fill="#222222"/></svg>'
+    shapes = '<rect fill="#FBE0CC" stroke="#D55E00"/><g stroke="#CC79A7"/>'
+    svg = f'<svg>{shapes}<text fill="#222222"/></svg>'
     made = with_dark_version(svg)
     assert '[fill="#FBE0CC"]{fill:' in made
-    assert '[stroke="#D55E00"]' not in made
+    assert '[stroke="#CC79A7"]' not in made  # light enough
+    assert '[stroke="#D55E00"]{stroke:#ec7d2c!important}' in made
     assert [dark(color) for color in ("#FFFFFF", "#000000")] == ["#121212", "#f2f2f2"]
 
 
@@ -223,8 +246,6 @@ def test_in_print_folds_are_open_links_lead_within_and_solutions_stand_last():
         <div class="d2l-explorer"><p class="still">Still picture at a = 1. Sliders appear.</p></div>
         <section class="role-exercises"><h2>Exercises</h2><section id="one">
         <h3>Exercise 1.1: count</h3><p>Task.</p><details class="hint">Step.</details>
-        <div class="cell tag_solution"><details class="hide"><summary>
-        <p class="collapsed">Show the solution in code</p></summary>answer, passed</details></div>
         <details><summary>Solution</summary>Words.</details></section></section>
         <section id="summary">End.</section></article>""",
         "html.parser",
@@ -236,7 +257,7 @@ def test_in_print_folds_are_open_links_lead_within_and_solutions_stand_last():
     assert article.select_one(".still").get_text() == "Still picture at a = 1."
     assert all(fold.has_attr("open") for fold in article("details"))
     parts = ["Exercise 1.1: count", "Task.", "Step.", "End.", "Solutions", "Exercise 1.1: count"]
-    parts += ["Solution in code", "answer, passed", "Solution", "Words."]
+    parts += ["Solution", "Words."]
     assert [t for t in article.stripped_strings if t in parts] == parts
 
 

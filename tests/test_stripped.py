@@ -10,7 +10,7 @@ from this_book import BOOK
 from bookbinder.binding import notebook_path
 from bookbinder.chapters import Chapter
 from bookbinder.files import read_notebook
-from bookbinder.publish import SOLUTION_IN_CODE, published
+from bookbinder.publish import published
 
 TAKEN_OUT = ("script", "style", "link", "input", "button", "form", "iframe")
 ATTRIBUTES = re.compile(r"style|class|id|hidden|role|on\w+|(data|aria)-.*")
@@ -67,11 +67,14 @@ def test_without_scripts_and_styles_every_output_is_whole(path):
     assert not found
 
 
-def test_solutions_and_drawing_are_folded_and_only_a_solutions_first_cell_is_announced():
-    cells = [nbformat.v4.new_markdown_cell("# 0. T"), nbformat.v4.new_markdown_cell("A hint.")]
-    tags = ("solution", "solution", "drawing")
-    cells += [nbformat.v4.new_code_cell("x", metadata={"tags": [tag]}) for tag in tags]
+def test_drawing_is_folded_under_a_line_that_says_what_it_draws():
+    cells = [nbformat.v4.new_markdown_cell("# 0. T")]
+    for metadata in ({"alt": "Two curves. The first is red."}, {}, {"alt": "A long line " * 20}):
+        metadata["tags"] = ["drawing"]
+        cells.append(nbformat.v4.new_code_cell("x = 1", metadata=metadata))
     written = nbformat.v4.new_notebook(cells=cells)
-    made = published(Chapter("00_c", "book/00_c.md", written, [1] * 5), written).cells
-    assert [SOLUTION_IN_CODE in cell.source for cell in made] == [False, True, False, False, False]
-    assert made[4].metadata.jupyter == {"source_hidden": True}  # its picture is shown
+    made = published(Chapter("00_c", "book/00_c.md", written, [1] * 4), written).cells
+    assert made[1].source == "# Draw: Two curves\nx = 1"
+    assert made[2].source == "# Draw: what stands below\nx = 1"
+    assert len(made[3].source.splitlines()[0]) <= 79
+    assert made[1].metadata.jupyter == {"source_hidden": True}  # its picture is shown

@@ -8,7 +8,7 @@ from conftest import ROOT
 from bookbinder.binding import notebook_path, read_edition_chapters
 from bookbinder.chapters import Chapter
 from bookbinder.config import Edition, read_book
-from bookbinder.files import read_notebook
+from bookbinder.solutions import read_bound
 from bookbinder.text import Page
 from d2l_attention.practice.exercises import exercises_in
 
@@ -23,7 +23,7 @@ def chapters(edition: Edition) -> list[Chapter]:
 @cache
 def pages(edition: Edition) -> list[Page]:
     return [
-        Page(chapter, read_notebook(notebook_path(edition, chapter.name)))
+        Page(chapter, read_bound(notebook_path(edition, chapter.name)))
         for chapter in chapters(edition)
     ]
 

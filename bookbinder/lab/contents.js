@@ -13,7 +13,15 @@
     #book-contents a[aria-current] { font-weight: 600; background: var(--jp-layout-color3); }
     #book-contents ul { display: none; margin: 2px 0 6px 14px; border-left: 1px solid var(--jp-border-color1); }
     #book-contents a[aria-current] + ul { display: block; }
-    .jp-Notebook .jp-MarkdownOutput > :is(p, ul, ol, blockquote, details):not(:has(img, mjx-container[display])) { max-width: 72ch; }`;
+    .jp-Notebook .jp-RenderedMarkdown { font-size: 16px; line-height: 1.55; }
+    .jp-Notebook .jp-MarkdownOutput > :is(p, ul, ol, blockquote, details):not(:has(img, mjx-container[display])) { max-width: 68ch; }
+    .jp-Notebook .jp-RenderedHTMLCommon table { margin-left: 0; font-size: 15px; }
+    .jp-Notebook .jp-RenderedHTMLCommon :is(td, th) { text-align: left; }
+    .jp-Notebook .jp-MarkdownOutput > blockquote { border-left: 4px solid var(--jp-brand-color1); background: var(--jp-layout-color2); padding: 8px 14px; margin: 12px 0; }
+    .jp-Notebook .jp-MarkdownOutput > blockquote p { margin: 0; }
+    .jp-Notebook .jp-MarkdownOutput > details { border: 1px solid var(--jp-border-color1); border-radius: 6px; padding: 4px 12px; margin: 6px 0; }
+    .jp-Notebook .jp-MarkdownOutput > details > summary { cursor: pointer; font-weight: 600; }
+    .jp-Notebook .jp-MarkdownOutput > details:not([open]) { display: inline-block; border-radius: 99px; padding: 0 12px; margin-right: 6px; }`;
   const ICON = `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24"><g class="jp-icon3"
     fill="#616161"><path d="M3 4h4v3H3zM9 4h12v3H9zM3 10.5h4v3H3zM9 10.5h12v3H9zM3 17h4v3H3zM9 17h12v3H9z"/></g></svg>`;
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 import webbrowser
-from importlib import metadata
 from pathlib import Path
 
 from bookbinder.binding import notebook_path
@@ -17,23 +16,19 @@ from bookbinder.config import Book, Edition
 from bookbinder.diagrams import pictures_shown
 from bookbinder.errors import BookError
 from bookbinder.files import write_whole
+from bookbinder.pictures import SVG
+from bookbinder.site.equations import NEEDED, Typeset
+from bookbinder.site.light_svg import slim
 from bookbinder.site.pages import source_line
 from bookbinder.site.postprocess import finish
 from bookbinder.site.settings import folder_of
 from bookbinder.site.sources import edition_sources
 
-MATHJAX = "sphinx-mathjax-offline"
-MATHJAX_PARTS = (
-    "tex-chtml.js",
-    "input/tex/extensions/boldsymbol.js",
-    "output/chtml/fonts/woff-v2/",
-)
 WARNING = re.compile(
     r"^(?:(?P<file>/[^:]*):)?(?:(?P<line>\d+):)? *(?:WARNING|ERROR): (?P<text>.*)$"
 )
 CELL = 10_000  # myst-nb counts lines as 10000 times the cell, plus the line
 TOOL = Path(__file__).parents[2]  # the folder of bookbinder, whose extension Sphinx loads
-NEEDED = "the site needs more packages; `make site` installs them"
 
 
 def site_folder(book: Book) -> Path:
@@ -46,8 +41,14 @@ def build_site(book: Book) -> None:
     goal, new = site_folder(book), site_folder(book).with_name("site.new")
     shutil.rmtree(new, ignore_errors=True)
     try:
-        for edition in book.editions:
-            build_edition(book, edition, new / folder_of(edition, book.editions))
+        folders = [new / folder_of(edition, book.editions) for edition in book.editions]
+        chapters = []
+        for edition, folder in zip(book.editions, folders, strict=True):
+            chapters += build_edition(book, edition, folder)
+        pages = [path.read_text(encoding="utf-8") for path in new.rglob("*.html")]
+        equations = Typeset(pages, chapters)
+        for folder in folders:
+            finish(folder, equations)
         change_places(new, goal)
     finally:
         shutil.rmtree(new, ignore_errors=True)
@@ -59,22 +60,24 @@ def build_site(book: Book) -> None:
     )
 
 
-def build_edition(book: Book, edition: Edition, goal: Path) -> None:
-    """Build one edition into the folder `goal`."""
+def build_edition(book: Book, edition: Edition, goal: Path) -> list[Chapter]:
+    """Build one edition into the folder `goal`, its equations as TeX, and return its chapters."""
     files, chapters = edition_sources(book, edition)
     name = f"{edition.framework}-{edition.language}"
     source = book.root / "_build" / "site-source" / name
     write_sources(source, files, edition, chapters)
     run_sphinx(book, source, goal, chapters)
     shutil.rmtree(goal.parent / "jupyter_execute", ignore_errors=True)  # myst-nb's own copies
-    copy_mathjax(goal / "_static" / "mathjax")
     downloads = goal / "notebooks" / edition.framework
     downloads.mkdir(parents=True)
     for chapter in chapters:
         notebook = json.loads(notebook_path(edition, chapter.name).read_text(encoding="utf-8"))
+        for data in (o.get("data", {}) for c in notebook["cells"] for o in c.get("outputs", [])):
+            if SVG in data:
+                data[SVG] = slim("".join(data[SVG]))
         text = json.dumps(notebook, ensure_ascii=False, separators=(",", ":"))  # a tenth lighter
         (downloads / f"{chapter.name}.ipynb").write_text(text, encoding="utf-8")
-    finish(goal)
+    return chapters
 
 
 def write_sources(
@@ -128,21 +131,6 @@ def in_the_book(warnings: str, source: Path, chapters: list[Chapter]) -> list[st
             where = source_line(chapter, min(cell, len(chapter.places)) - 1, line)
         messages.append(f"{where}: {match['text']}")
     return messages
-
-
-def copy_mathjax(goal: Path) -> None:
-    """Copy from the package what sets equations and nothing else: script, \\boldsymbol, fonts."""
-    try:
-        files = metadata.files(MATHJAX) or []
-    except metadata.PackageNotFoundError:
-        raise BookError(f"{NEEDED} (no {MATHJAX})") from None
-    for file in files:
-        _, found, inner = file.as_posix().partition("/static/mathjax/")
-        if found and inner.startswith(MATHJAX_PARTS):
-            (goal / inner).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file.locate(), goal / inner)
-    if not (goal / "tex-chtml.js").exists():
-        raise BookError(f"{MATHJAX} holds no tex-chtml.js; is its version the pinned one?")
 
 
 def change_places(new: Path, goal: Path) -> None:

@@ -1,21 +1,18 @@
 """Write the home page."""
 
 import json
-import os
 import re
-from hashlib import sha256
-from html import escape
+from html import unescape
 
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, number_of, title_of
 from bookbinder.config import Book
-from bookbinder.pictures import SVG
 from bookbinder.site.home_explorer import explorer
 from bookbinder.text import Page
 
-DIAGRAM = re.compile(r"!\[([^]]*)\]\(figures/([^)]*)\)")
-HEAT_MAP = "QuadMesh"  # what matplotlib calls the cells of one
+STRIP, CARD = "figures/strip_00.svg", "figures/card_{:02}.svg"  # in book/, where a book has them
+DESC = re.compile(r"<desc[^>]*>([^<]*)")
 OPENING = """\
 <p class="start">
 <a class="start-reading" href="{first}.html">Start reading</a>
@@ -81,12 +78,17 @@ def home_page(
     lines = ["---", "html_theme.sidebar_secondary.remove: true", "---", ""]
     lines += [f"# {book.title}", "", lead, "", "```{raw} html", explorer(), opening, "```", ""]
     lines += [*ways(chapters, routes), ""]
+    pictures = home_pictures(book, chapters)
     cards = [
-        card(book.listed(chapter.name, title_of(chapter)), chapter, notebook)
+        card(book.listed(chapter.name, title_of(chapter)), chapter, notebook, pictures)
         for chapter, notebook in notebooks
         if number_of(chapter.name) is not None
     ]
-    lines += ["## The chapters", "", "::::{container} cards", *cards, "::::", "", RUN, ""]
+    lines += ["## The chapters", ""]
+    if STRIP in pictures:
+        lines += ["Each chapter changes one step of attention, or all of them:", ""]
+        lines += [shown(STRIP, pictures), ""]
+    lines += ["::::{container} cards", *cards, "::::", "", RUN, ""]
     return "\n".join([*lines, *contents(book, chapters, more)]) + "\n"
 
 
@@ -102,35 +104,29 @@ def ways(chapters: list[Chapter], routes: dict[str, str]) -> list[str]:
     return ["::::{container} paths", *boxes, "::::"]
 
 
-def card(title: str, chapter: Chapter, notebook: NotebookNode) -> str:
+def home_pictures(book: Book, chapters: list[Chapter]) -> dict[str, str]:
+    """Return the diagrams of the home page, by their names in the folder of the sources."""
+    numbers = [n for chapter in chapters if (n := number_of(chapter.name)) is not None]
+    paths = {name: book.source / name for name in (STRIP, *map(CARD.format, numbers))}
+    return {name: path.read_text(encoding="utf-8") for name, path in paths.items() if path.exists()}
+
+
+def shown(name: str, pictures: dict[str, str]) -> str:
+    """Return a picture in Markdown, with what it says of itself as its alt text."""
+    alt = unescape(DESC.search(pictures[name])[1])
+    return f"![{alt}]({name})"
+
+
+def card(title: str, chapter: Chapter, notebook: NotebookNode, pictures: dict[str, str]) -> str:
     """Return a chapter's card in Markdown: its picture, title, question and minutes."""
     page = Page(chapter, notebook)
     read, practised = page.minutes()
     time = f"{read} minutes" + (f", exercises {practised}" if practised else "")
     lines = [":::{container} book-card"]
-    if shown := picture(notebook):
-        alt, address = shown
-        lines += ["```{raw} html", f'<img alt="{escape(alt)}" src="{address}">', "```", ""]
+    if (name := CARD.format(number_of(chapter.name))) in pictures:
+        lines += [shown(name, pictures), ""]
     lines += [f"**[{title}]({chapter.name}.ipynb)**", "", page.passage("question"), ""]
     return "\n".join([*lines, f"*{time}*", ":::"])
-
-
-def picture(notebook: NotebookNode) -> tuple[str, str] | None:
-    """Return alt text and address of a chapter's first diagram, else heat map, else figure."""
-    figures = []
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            for alt, target in DIAGRAM.findall(cell.source):
-                return alt, f"_images/{target}"
-        for output in cell.get("outputs", []):
-            if svg := output.get("data", {}).get(SVG):
-                alt = output.get("metadata", {}).get(SVG, {}).get("alt", "")
-                figures.append((HEAT_MAP not in svg, alt, svg))
-    if not figures:
-        return None
-    _, alt, svg = min(figures, key=lambda figure: figure[0])  # the first of the heat maps
-    written = os.linesep.join(svg.splitlines()).encode()  # as myst-nb writes it
-    return alt, f"_images/{sha256(written).hexdigest()}.svg"
 
 
 RUN = """\

@@ -1,6 +1,5 @@
 """Turn a notebook of the book into one for Sphinx, line by line, so that messages keep lines."""
 
-import copy
 import re
 from collections.abc import Container
 from html import escape
@@ -8,15 +7,17 @@ from html import escape
 import nbformat
 from nbformat import NotebookNode
 
-from bookbinder.chapters import Chapter, tags_of, title_cell
+from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
 from bookbinder.colab import INSTALL
-from bookbinder.publish import ANSI, SOLUTION_IN_CODE
+from bookbinder.publish import ANSI
+from bookbinder.solutions import is_solution, with_folds
 from bookbinder.text import CITATION, REFERENCE, TAG
 
 ORIGIN = re.compile(r"\A<!-- Made from .*? -->(?=\n)")
-FOLDED = {  # tag -> (what is folded, text on the closed fold, text on the open one)
-    "solution": ("hide-cell", "Show the solution in code", "Hide the solution in code"),
-    "drawing": ("hide-input", "Show the code", "Hide the code"),
+FOLDED = {  # what is folded -> text on the closed fold, and on the open one
+    "imports": ("Show the imports", "Hide the imports"),
+    "drawing": ("Show the code", "Hide the code"),
+    "validation": ("Show the check", "Hide the check"),
 }
 FRAME = re.compile(r"(?:Cell )?In ?\[\d+\]|File ")
 RULE = re.compile(r"-{20,}")
@@ -28,13 +29,13 @@ def site_notebook(notebook: NotebookNode, listed: Container[str] = ()) -> Notebo
 
     `listed` are the lines of the list of references.
     """
-    page = copy.deepcopy(notebook)
+    page = with_folds(notebook)
     title = title_cell(page)
     title.source = ORIGIN.sub("", title.source)
     for cell in page.cells:
         if cell.cell_type == "markdown":
-            source = cell.source.removesuffix(SOLUTION_IN_CODE)  # the fold says so
-            cell.source = site_markdown(source, listed)
+            cell.metadata = NotebookNode()
+            cell.source = site_markdown(cell.source, listed)
         elif cell.cell_type == "code":
             cell.metadata = site_metadata(cell)
             cell.outputs = [part for output in cell.outputs for part in with_calls_folded(output)]
@@ -62,14 +63,12 @@ def with_calls_folded(output: NotebookNode) -> list[NotebookNode]:
 
 def site_metadata(cell: NotebookNode) -> NotebookNode:
     """Return the metadata that myst-nb needs: folds, and the alt text of pictures."""
-    if INSTALL in tags_of(cell):
-        return NotebookNode(tags=["remove-cell"])  # whoever reads a page has nothing to install
+    if INSTALL in tags_of(cell) or is_solution(cell):
+        return NotebookNode(tags=["remove-cell"])  # a page installs nothing; folds have solutions
     made = NotebookNode(tags=list(tags_of(cell)), mystnb=NotebookNode())
-    for tag, (fold, show, hide) in FOLDED.items():
-        if tag in made.tags:
-            made.tags.append(fold)
-            made.mystnb.update(code_prompt_show=show, code_prompt_hide=hide)
-            break  # a solution that draws is a solution
+    if texts := FOLDED.get(fold_of(cell)):
+        made.tags.append("hide-input")
+        made.mystnb.update(zip(("code_prompt_show", "code_prompt_hide"), texts, strict=True))
     alts = [
         alt
         for output in cell.outputs

@@ -1,11 +1,15 @@
 """Finish the pages that Sphinx wrote: icons, alt texts, downloads, nothing that no page uses."""
 
+import base64
 import re
+from html import unescape
 from pathlib import Path
 
 from bookbinder.errors import BookError
 from bookbinder.site.dark_svg import with_dark_version
+from bookbinder.site.equations import Typeset
 from bookbinder.site.icons import icon_styles, icons_used
+from bookbinder.site.light_svg import slim
 from bookbinder.site.previews import previews_script
 from bookbinder.site.search_index import sections_script
 from bookbinder.site.styles import classes_of, used_only
@@ -34,16 +38,20 @@ SECTION_SEARCH = (
 )
 MODULE = re.compile(r" \((?:class )?in (?:module )?[\w.]+\)|(?<= \()[\w.]+\.(?=\w+ method\))")
 SVG_TAG = re.compile(r"<svg\b[^>]*>")
+ANY_TAG = re.compile(r"<[^>]*>")
+PRINTED = re.compile(
+    r'(<div class="output (?:text_plain|stream)[^>]*><div class="highlight"><pre)>(.*?)</pre>',
+    re.DOTALL,
+)
+FONT = re.compile(r"url\((fonts/[\w-]+\.woff2)\)")
+NOT_COLORED = re.compile(r'<span class="(?:nn?|p|w)">([^<]*)</span>')  # in pygments' styles
 LENGTH = re.compile(r'\s(width|height)="([\d.]+)(pt|px)?"')
 PX_PER_PT = 4 / 3
 WIDE = 600  # CSS pixels; a picture of this width is not shrunk on a phone, it is moved
-PATH = re.compile(r'(?<= d=")[^"]*')
-GAP = re.compile(r" ?\n(?=[A-Za-z]|$)|(?<=[A-Z]) ")
-LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
-def finish(folder: Path) -> None:
-    """Make the pages in `folder` small, and whole without a network."""
+def finish(folder: Path, equations: Typeset) -> None:
+    """Typeset the pages in `folder`, make them small, and whole without a network."""
     static = folder / "_static"
     pages = {path: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.html"))}
     script = static / ICON_SCRIPT
@@ -55,6 +63,11 @@ def finish(folder: Path) -> None:
         script.unlink()
     names = {path.name: text for path, text in pages.items()}
     (static / "sections.js").write_text(sections_script(names), encoding="utf-8")
+    pages = {path: equations.page(text) for path, text in pages.items()}
+    equations.copy_fonts(static / "fonts")
+    with (static / "book.css").open("a", encoding="utf-8") as style_sheet:
+        style_sheet.write(equations.style)
+    names = {path.name: text for path, text in pages.items()}
     (static / "preview-texts.js").write_text(previews_script(names), encoding="utf-8")
     sizes = {}
     for path in folder.glob("_images/*.svg"):
@@ -70,7 +83,11 @@ def finish(folder: Path) -> None:
             text = MODULE.sub("", text)
         if path.name == SEARCH_PAGE:
             text = text.replace("</head>", f"{SECTION_SEARCH}</head>", 1)
+        text = PRINTED.sub(with_letters, text)
+        text = NOT_COLORED.sub(r"\1", text)  # two thirds of the parts of a page
         path.write_text(finished(text, sizes), encoding="utf-8")
+    look = static / "book.css"
+    look.write_text(FONT.sub(lambda font: inlined(static / font[1]), look.read_text("utf-8")))
     for pattern in UNUSED:
         for path in folder.glob(pattern):
             if path.is_file():
@@ -85,9 +102,22 @@ def finish(folder: Path) -> None:
             path.write_text(SOURCE_MAP.sub("", text), encoding="utf-8")
 
 
+def inlined(font: Path) -> str:
+    """Return a font as part of a style sheet: with it at once, no text moves when it comes."""
+    data = base64.b64encode(font.read_bytes()).decode()
+    font.unlink()
+    return f"url(data:font/woff2;base64,{data})"
+
+
+def with_letters(printed: re.Match) -> str:
+    """Return printed lines, and how many letters the longest has."""
+    lines = unescape(ANY_TAG.sub("", printed[2])).split("\n")
+    return f'{printed[1]} style="--letters: {max(map(len, lines))}">{printed[2]}</pre>'
+
+
 def is_small(script: Path) -> bool:
-    """Say whether a script is one of the theme's or ours: no formulas, no texts of the book."""
-    return "mathjax" not in script.parts and script.name not in TEXTS
+    """Say whether a script is one of the theme's or ours: no texts of the book."""
+    return script.name not in TEXTS
 
 
 def finished(page: str, sizes: dict[str, tuple[int, int]]) -> str:
@@ -113,12 +143,3 @@ def size_of(svg: str) -> tuple[int, int]:
         for name, number, unit in LENGTH.findall(tag[0] if tag else "")
     }
     return found.get("width", 0), found.get("height", 0)
-
-
-def slim(svg: str) -> str:
-    """Return a picture whose paths have two decimals, which no eye can tell, and no gaps."""
-
-    def shorter(path: re.Match) -> str:
-        return GAP.sub("", LONG_NUMBER.sub(lambda n: f"{float(n[0]):.2f}", path[0]))
-
-    return PATH.sub(shorter, svg)

@@ -26,10 +26,9 @@ STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 AFTER = ("references",)  # pages that follow the chapters
 DROPPED = ".headerlink, script, .prev-next-footer, .start"
 EXERCISES = "section.role-exercises"
-DRAWING = "div.cell.tag_drawing:not(.tag_solution)"
-SOLUTIONS = "div.cell.tag_solution, details:not(.hint):not(.hide)"
+DRAWING = "div.cell.tag_drawing"
+SOLUTIONS = "details:not(.hint):not(.hide)"
 READY = """async () => {
-  await window.MathJax?.startup?.promise;
   await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
   await document.fonts.ready;
 }"""
@@ -37,12 +36,11 @@ HEADINGS = """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].map
   [heading.closest("[id]")?.id ?? "", heading.textContent.replace(/\\s+/g, " ").trim()])"""
 PAGE_OF = re.compile(r'(data-page-of="([^"]*)">)000<')
 FIT = """() => { // on paper nothing can be moved sideways: what is too wide is made smaller
-  for (const box of document.querySelectorAll("div.math, .d2l-explorer .parts, table.table, pre"))
+  for (const box of document.querySelectorAll(".d2l-explorer .parts, table.table, pre"))
     for (let turn = 0; turn < 3; turn++) {
-      const inner = box.querySelector(":scope > mjx-container") ?? box;
       const room = (box.matches("table") ? box.parentElement : box).clientWidth;
       if (box.scrollWidth <= room) break;
-      inner.style.zoom = (inner.style.zoom || 1) * (room / box.scrollWidth) * 0.995;
+      box.style.zoom = (box.style.zoom || 1) * (room / box.scrollWidth) * 0.995;
     }
 }"""
 
@@ -142,10 +140,6 @@ def one_page(
         f'<link rel="stylesheet" href="{prefix}/{link["href"]}">'
         for link in first.select('link[rel="stylesheet"]')
     ]
-    scripts = [s for s in first.select("script") if "MathJax" in s.text or "mathjax" in str(s)]
-    for script in scripts:
-        if script.get("src"):
-            script["src"] = f"{prefix}/{script['src']}"
     parts, lines, heads = [], [], []
     for name, text in texts.items():
         article = BeautifulSoup(text, "html.parser").select_one("article.bd-article")
@@ -166,7 +160,6 @@ def one_page(
             '<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">',
             f"<title>{escape(title)}</title>",
             *head,
-            *map(str, scripts),
             f"<style>{STYLE}{''.join(heads)}</style></head><body>",
             f'<section class="cover" id="cover"><h1>{escape(title)}</h1>'
             f"<p>{escape(subtitle)}</p></section>",
@@ -204,9 +197,8 @@ def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str) -> Non
     put_solutions_last(article)
     for fold in article.select("details"):
         fold["open"] = ""
-    for button in article.select("details.hide > summary"):  # "Show the solution in code"
-        shown = button.select_one(".collapsed").get_text().removeprefix("Show the ")
-        button.string = shown.capitalize()
+    for button in article.select("details.hide > summary"):  # "Show the imports"
+        button.decompose()
     for still in article.select(".d2l-explorer .still"):
         still.string = still.get_text().partition(" Sliders appear")[0]
     for element in article.select("[id]"):

@@ -13,7 +13,7 @@ NOT_TEXT = (  # pictures and outputs; solutions, which a search must not give aw
 # A page has thousands of such spans of colored code; it is read far faster without them.
 COLORED = re.compile(r'<span class="(\w{1,3})">([^<]*)</span>')
 NO_WORDS = ("c1", "sd", "p", "o")  # comments, docstrings, brackets, operators
-TEX_MARKS = re.compile(r"\\[()\[\]]|\\tag\{[^}]*\}")
+TEX_TAG = re.compile(r"\\tag\{[^}]*\}")
 NOT_SEARCHED = ("genindex.html", "search.html", "index.html")
 
 
@@ -54,5 +54,5 @@ def sections(name: str, page: str) -> list[list[str]]:
 
 
 def plain(part: "bs4.Tag") -> str:
-    """Return the text of a part of a page in one line, formulas as TeX without its marks."""
-    return " ".join(TEX_MARKS.sub(" ", part.get_text()).split())
+    """Return the text of a part of a page in one line, formulas as TeX."""
+    return " ".join(TEX_TAG.sub(" ", part.get_text()).split())

@@ -43,7 +43,7 @@ def sphinx_settings(
         "project": book.title,
         "html_title": book.title,
         "language": edition.language,
-        "extensions": ["myst_nb", "sphinx.ext.mathjax", "bookbinder.site.sphinx_extension"],
+        "extensions": ["myst_nb", "bookbinder.site.sphinx_extension"],
         "nb_execution_mode": "off",
         "nb_number_source_lines": False,
         "myst_enable_extensions": ["dollarmath", "attrs_inline", "colon_fence"],
@@ -51,11 +51,7 @@ def sphinx_settings(
         "myst_dmath_allow_labels": False,
         "myst_heading_anchors": 4,
         "myst_heading_slug_func": "bookbinder.text.jupyter_anchor",
-        "mathjax_path": "mathjax/tex-chtml.js",
-        "mathjax3_config": {
-            "options": {"enableMenu": False},
-            "chtml": {"mtextInheritFont": True, "matchFontHeight": False, "scale": 1.08},
-        },
+        "html_math_renderer": "typeset",  # of the extension
         "suppress_warnings": ["misc.highlighting_failure"],  # tracebacks without their files
         "smartquotes": False,
         "html_theme": "sphinx_book_theme",

@@ -1,25 +1,25 @@
 """Compose everything that Sphinx reads for one edition, as texts; nothing is written here."""
 
 import difflib
+from collections.abc import Container
 
 from bookbinder.binding import notebook_path, read_edition_chapters, read_or_empty, stale_files
 from bookbinder.chapters import Chapter
 from bookbinder.config import Book, Edition
 from bookbinder.errors import BookError
-from bookbinder.files import as_text, read_notebook
+from bookbinder.files import as_text
 from bookbinder.lint import link_problems
 from bookbinder.routes import read_routes, route_table
 from bookbinder.site.bibliography import references_page
 from bookbinder.site.functions import functions_page
-from bookbinder.site.home import home_page, lead_of
+from bookbinder.site.home import home_page, home_pictures, lead_of
 from bookbinder.site.pages import equations, site_notebook
 from bookbinder.site.settings import as_conf, folder_of, sphinx_settings
+from bookbinder.solutions import read_bound
 from bookbinder.terms import BOLD, explained, singular
 from bookbinder.text import Line, Page, anchor_of, headings_of, jupyter_anchor, shown_words
 
 MORE = ("functions", "references", "genindex")
-# Terms of the book about itself, and a word that often means something else: no links to these.
-NOT_LINKED = ("cell", "explorer", "notebook", "predict", "value")
 
 
 def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[Chapter]]:
@@ -30,7 +30,7 @@ def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[
     chapters = read_edition_chapters(book, edition)
     if stale := stale_files(book, edition, chapters):
         raise BookError("\n".join([*stale, "run `make notebooks`"]))
-    pages = [Page(c, read_notebook(notebook_path(edition, c.name))) for c in chapters]
+    pages = [Page(c, read_bound(notebook_path(edition, c.name))) for c in chapters]
     by_name = {page.name: page for page in pages}
     if wrong := [p for page in pages for p in link_problems(page, by_name, edition.notebooks)]:
         raise BookError("\n".join(wrong))
@@ -52,11 +52,12 @@ def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[
     }
     lead = lead_of(read_or_empty(book.root / "README.md"))
     files["index.md"] = home_page(book, lead, bound, MORE, routes)
+    files |= home_pictures(book, chapters)
     settings = sphinx_settings(
         book,
         edition,
         equations(chapters),
-        term_places(pages),
+        term_places(pages, book.unlinked),
         anchors(book, edition, pages),
         shown_words(chapters),
     )
@@ -64,13 +65,13 @@ def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[
     return files, chapters
 
 
-def term_places(pages: list[Page]) -> dict[str, tuple[str, str]]:
-    """Return, for each term of the subject, the chapter that explains it and its words there."""
+def term_places(pages: list[Page], unlinked: Container[str]) -> dict[str, tuple[str, str]]:
+    """Return, for each term to link to, the chapter that explains it and its words there."""
     found = {}
     for term, (at, line) in explained(pages).items():
         text = list(pages[at].lines())[line].text
         bold = next(word for word in BOLD.findall(text) if singular(word) == term)
-        if term not in NOT_LINKED:
+        if term not in unlinked:
             found[term] = pages[at].name, bold
     return found
 

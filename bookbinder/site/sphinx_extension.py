@@ -26,18 +26,14 @@ def term_id(term: str) -> str:
 
 
 class Equations(SphinxTransform):
-    """Leave equations to MathJax as they are written, and give numbered ones an anchor."""
+    """Give numbered equations an anchor."""
 
     default_priority = 700
 
     def apply(self, **_) -> None:
         for node in self.document.findall(nodes.math_block):
-            text = node.astext()
-            if number := TAG.search(text):
+            if number := TAG.search(node.astext()):
                 node["ids"].append(equation_id(number[1]))
-            node["nowrap"] = node["no-wrap"] = True
-            node.children = []
-            node += nodes.Text(f"\\[{text}\\]")
 
 
 class Roles(SphinxTransform):
@@ -150,6 +146,15 @@ def ancestors(node: nodes.Node) -> Iterator[nodes.Node]:
         yield node
 
 
+def write_math(writer: nodes.NodeVisitor, node: nodes.math | nodes.math_block) -> None:
+    """Write the TeX of an equation, which equations.py typesets on all pages at once."""
+    tag = "div" if isinstance(node, nodes.math_block) else "span"
+    anchor = "".join(f' id="{name}"' for name in node["ids"][:1])
+    text = writer.encode(node.astext())
+    writer.body.append(f'<{tag} class="math"{anchor}>{text}</{tag}>')
+    raise nodes.SkipNode
+
+
 def header_tools(
     app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None
 ) -> None:
@@ -189,5 +194,6 @@ def setup(app: Sphinx) -> dict:
         app.add_transform(transform)
     app.add_post_transform(EquationLinks)
     app.add_post_transform(TermLinks)
+    app.add_html_math_renderer("typeset", (write_math, None), (write_math, None))
     app.connect("html-page-context", header_tools)
     return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}

@@ -50,13 +50,14 @@ def table(
     marked: np.ndarray | None = None,
     zeros: str = "",
     lit: bool = False,
+    now: int | None = None,
 ) -> str:
     """Return a matrix as an HTML table.
 
     It is a heat map with `scale`, with outlined cells where `marked`. With `zeros` ("empty", or
     "masked": hatched, or "absent": no cell at all), a cell is empty where there is an exact 0;
     others than whole numbers then have their full value as a title. If `lit`, the names of columns
-    have the colors of the first row.
+    have the colors of the first row. Row `now` is outlined.
     """
     lines = [f'<table class="d2l-cells{" lit" * lit}" data-digits="{digits}"']
     lines[0] += f' data-scale="{scale[0]:g} {scale[1]:g}"' if scale else ""
@@ -78,7 +79,8 @@ def table(
     for i, row in enumerate(matrix):
         head = f'<th scope="row">{escape(str(rows[i]))}</th>' if rows is not None else ""
         shown = cells(row, digits, scale, zeros, marked[i] if marked is not None else None)
-        lines.append(f"<tr>{head}{shown}</tr>")
+        marks = ' class="now"' * (i == now)
+        lines.append(f"<tr{marks}>{head}{shown}</tr>")
     return "\n".join(lines) + "</tbody></table>"
 
 
@@ -124,7 +126,7 @@ def place(value: float, source: tuple[float, float], goal: tuple[float, float]) 
     return f"{goal[0] + part * (goal[1] - goal[0]):.1f}"
 
 
-def ticks(low: float, high: float, steps: int = 4) -> list[float]:
+def ticks(low: float, high: float, steps: float = 4) -> list[float]:
     """Return round numbers from low to high, with about so many steps between them."""
     if not high > low:
         return [low]

@@ -13,11 +13,14 @@
     cell.style.backgroundColor = v === null ? "#bdbdbd" : `rgb(${mix})`;
     cell.style.color = at > 5.75 ? "#ffffff" : "#000000";
   };
+  const widest = (texts) => `${Math.max(0, ...texts.map((t) => t.length))}ch`;
   const slider = (name, labels, start, show) => {
     const label = document.createElement("label");
     const input = document.createElement("input");
     const output = document.createElement("output");
     label.append(document.createElement("span"), input, output);
+    label.style.setProperty("--value", widest(labels)); // as wide at any value
+    if (labels.some((text) => text.length > 9)) label.className = "wide";
     label.firstChild.textContent = name;
     input.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab: arrow keys are mine
     Object.assign(input, { type: "range", min: 0, max: labels.length - 1, step: 1, value: start });
@@ -89,10 +92,13 @@
       element.append(label);
       return input;
     });
+    if ([name.padEnd(14), ...labels].join("---").length > 36) element.className = "wide";
     return { element, at: () => inputs.findIndex((input) => input.checked), tell: () => {} };
   };
   for (const root of document.querySelectorAll(".d2l-explorer:not([data-live])")) {
     root.dataset.live = "";
+    root.setAttribute("role", "group");
+    root.setAttribute("aria-label", root.querySelector(".q").textContent);
     const frames = JSON.parse(root.dataset.frames);
     const curves = JSON.parse(root.dataset.curves ?? "[]");
     const choices = JSON.parse(root.dataset.sliders);
@@ -104,25 +110,29 @@
       img.nextElementSibling.removeAttribute("color");
       img.remove();
     }
-    const tracks = choices.filter(([, , , names]) => !names); // all as wide, at any value
-    const widest = (texts) => `${Math.max(0, ...texts.map((t) => t.length))}ch`;
-    root.style.setProperty("--name", widest(tracks.map(([name]) => name)));
-    root.style.setProperty("--value", widest(tracks.flatMap(([, labels]) => labels)));
+    root.style.setProperty("--name", widest(choices.filter(([, , , names]) => !names).map(([name]) => name)));
+    const panel = document.createElement("div");
+    panel.className = "controls";
+    still.replaceWith(panel);
     const controls = choices.map(([name, labels, start, names]) => {
       const kind = Array.isArray(names) ? toggles : names ? buttons : slider;
       const control = kind(name, kind === toggles ? names : labels, start, () => show());
-      still.before(control.element);
+      panel.append(control.element);
       return control;
     });
-    still.remove();
+    const pictures = [...root.querySelectorAll("svg[role]")].map((svg) => [svg, svg.getAttribute("aria-label")]);
+    const maps = [...root.querySelectorAll("table[data-digits]:not(.lit)")].map((table) => [...table.tBodies[0].rows]);
     const followers = kits.map((kit) => kit(root, controls, choices, scores)).filter(Boolean);
     const cells = [...root.querySelectorAll("td.v")];
     const show = () => {
       const place = controls.reduce((at, control, i) => at * choices[i][1].length + control.at(), 0);
       const frame = Math.floor(place / (scores?.every ?? 1));
       for (const control of controls) control.tell();
-      const values = frames[frame].slice(0, cells.length);
-      for (const curve of frames[frame].slice(cells.length)) values.push(...curves[curve]);
+      const now = choices.map(([name, labels], i) => `${name} = ${labels[controls[i].at()]}`).join(", ");
+      for (const [svg, name] of pictures) svg.setAttribute("aria-label", name ? `${name}: ${now}` : now);
+      const marked = controls[root.dataset.row]?.at();
+      for (const rows of maps) rows.forEach((row, i) => row.classList.toggle("now", i === marked));
+      const values = frames[frame].flatMap((v) => (Array.isArray(v) ? curves[v[0]] : [v]));
       for (const follow of followers) follow(values, frame);
       cells.forEach((cell, i) => {
         const { digits, scale, zeros } = cell.closest("[data-digits]").dataset;

@@ -3,7 +3,7 @@
 import itertools
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -24,9 +24,9 @@ Parts = dict[str, np.ndarray | str]  # what one frame shows: name -> numbers or 
 
 
 def script(*kits: str) -> str:
-    """Return what moves an explorer, with those of the kits "live", "plots", "steps" it needs."""
-    names = [*(f"explorer_{kit}.js" for kit in kits), "explorer.js"]
-    text = "".join((HERE / name).read_text(encoding="utf-8") for name in names)
+    """Return what moves an explorer, with those kits that it needs; some are styles alone."""
+    files = [*(HERE / f"explorer_{kit}.js" for kit in kits), HERE / "explorer.js"]
+    text = "".join(file.read_text(encoding="utf-8") for file in files if file.exists())
     lines = [re.sub(r"(^|\s)//.*", "", line).strip() for line in text.splitlines()]
     constants = f'const BLUES = "{drawing.BLUES}", TINY = {TINY:g}, DIGITS = {drawing.DIGITS};'
     return "\n".join(["(() => {", constants, "const kits = [];", *filter(None, lines), "})();"])
@@ -66,11 +66,13 @@ def explore(
     labels: Mapping[str, str] | None = None,
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
-    draw: Sequence[explorer_plots.Plot] = (),
+    draw: Sequence[explorer_plots.Plot | Sequence[explorer_plots.Plot]] = (),
+    large: str = "",
     live: explorer_live.Live | None = None,
     masked: bool = False,
     steps: str = "",
     lit: str = "",
+    row: str = "",
     folded: Sequence[str] = (),
     **sliders: Sequence | Mapping[str, object],
 ) -> Explorer:
@@ -86,12 +88,14 @@ def explore(
         start: Slider -> value of the first picture; by default the first value of each.
         labels: Slider -> what readers see; by default its name, with spaces.
         rows, columns: Names of a heat map's rows (queries) and columns (keys).
-        draw: Plots, whose marks name the parts (or sliders) that they show. Matrices then stand
-            in a folded table below them.
+        draw: Plots, whose marks name the parts (or sliders) that they show, side by side, or those
+            of a list below each other. Matrices then stand in a folded table below them.
+        large: The name of a row of buttons with the titles of all plots, of which one is large.
         live: Weights that the script computes, for any query in the plane.
         masked: Whether an exact 0 in a heat map means a masked cell, which is hatched.
         steps: The slider that has Back, Play and Next buttons, too.
         lit: The matrix that stays open beside a drawing; its first row colors the columns' names.
+        row: The slider whose value marks a row of the other heat maps.
         folded: Numbers and words that stand in the folded table of a drawing.
         **sliders: One to four, each a list of values or a dict of label -> value. A choice
             between names becomes a row of buttons, and `Toggles` a row of words to turn on and off.
@@ -102,32 +106,42 @@ def explore(
 
     Raises:
         ValueError: Too many sliders or frames, frames that do not fit together, curves that no
-            plot shows, or a plot, steps, lit or folded of what is not there.
+            plot shows, or a plot, steps, lit, row or folded of what is not there.
     """
     if not 1 <= len(sliders) <= MOST_SLIDERS:
         raise ValueError(f"an explorer has one to {MOST_SLIDERS} sliders, got {len(sliders)}")
-    if steps and steps not in sliders:
-        raise ValueError(f"steps: there is no slider {steps!r}, only {', '.join(sliders)}")
+    for option, name in {"steps": steps, "row": row}.items():
+        if name and name not in sliders:
+            raise ValueError(f"{option}: there is no slider {name!r}, only {', '.join(sliders)}")
     choices = {name: labelled(values) for name, values in sliders.items()}
     starts = {name: position(name, choices[name], (start or {}).get(name)) for name in sliders}
     framed = {name: list(values.values()) for name, values in choices.items()}
     for name in explorer_live.query_of(live, sliders):  # one frame will do
         framed[name] = [framed[name][starts[name]]]
-    plots, frames = all_frames(function, framed, draw, (lit, *folded))
+    stacks = [[given] if isinstance(given, explorer_plots.Plot) else [*given] for given in draw]
+    planes = explorer_planes.Planes([plot for stack in stacks for plot in stack])
+    plots, frames = all_frames(function, framed, planes, (lit, *folded))
     lengths = [len(values) for values in framed.values()]
     first = int(np.ravel_multi_index(list(starts.values()), lengths, mode="clip"))
     shown = {name: (labels or {}).get(name, name.replace("_", " ")) for name in sliders}
     still = ", ".join(f"{shown[name]} = {list(choices[name])[starts[name]]}" for name in sliders)
-    tables = heat_maps(frames, first, rows, columns, masked, lit)
+    marked = starts[row] if row else None
+    tables = heat_maps(frames, first, rows, columns, masked, lit, marked)
     values = {name: list(labelled.values()) for name, labelled in choices.items()}
     explorer_plots.check(plots, frames[0], values)
+    if large and not all(plot.title for plot in plots):
+        raise ValueError("large: each plot needs a title")
     if plots:
         opened = tables[:1] if lit else []
-        pictures = draw_all(plots, frames, first, values, f"{caption} Still picture at {still}.")
+        drawn = draw_all(plots, frames, first, values, f"{caption} Still picture at {still}.")
+        shapes = in_zoom(drawn, large) if large else in_stacks(drawn, map(len, stacks))
         hidden = [*tables[len(opened) :], number_table(frames, first, folded)]
-        tables = [*opened, *pictures, fold("Numbers", "\n".join(filter(None, hidden)))]
+        hidden = fold("Numbers", "\n".join(filter(None, hidden)))
+        tables = [*opened, shapes, explorer_plots.legend(plots), hidden]
     alone = [name for name in of_axes(frames[0], 0) if name not in folded]
     tables.append(number_table(frames, first, alone))
+    boxes = any("d2l-cells boxes" in table for table in tables)
+    kits = {"live": live, "plots": plots, "rows": lit or boxes, "zoom": large, "steps": steps}
     html = page(
         data_of(frames)
         | {
@@ -138,13 +152,15 @@ def explore(
                     for name in sliders
                 ]
             ),
+            "row": str(list(sliders).index(row)) if row else "",
             "steps": f"{list(sliders).index(steps)} {len(choices[steps]) - 1}" if steps else "",
         },
         question,
         caption,
         still,
         "\n".join(filter(None, tables)),
-        [kit for kit, on in (("live", live), ("plots", plots), ("steps", steps)) if on],
+        [kit for kit, on in kits.items() if on],
+        "" if len(stacks) == 1 else " many" if plots else " beside" * bool(lit),
         read_out=sum(np.size(p) for p in frames[0].values() if np.ndim(p) != 1) <= 24,
     )
     if len(html.encode()) > MOST_BYTES:
@@ -152,24 +168,23 @@ def explore(
             f"an explorer may weigh {MOST_BYTES} bytes and {len(frames)} frames weigh "
             f"{len(html.encode())}: take fewer slider values or points"
         )
-    hidden = explorer_planes.Planes(draw).parts
-    return Explorer(html, plain(frames[first], caption, still, hidden))
+    return Explorer(html, plain(frames[first], caption, still, planes.parts))
 
 
 def all_frames(
     function: Callable,
     framed: dict[str, list],
-    draw: Sequence[explorer_plots.Plot],
+    planes: explorer_planes.Planes,
     ahead: Sequence[str],
 ) -> tuple[Sequence[explorer_plots.Plot], list[Parts]]:
     """Return what the function gives at all values, parts `ahead` first, and plots of it."""
-    planes, frames = explorer_planes.Planes(draw), []
+    frames = []
     named = [
         dict(zip(framed, values, strict=True)) for values in itertools.product(*framed.values())
     ]
     for values in named:
         shown = first_of(frame(function(**values)), *ahead)
-        frames.append(planes.traced(with_sliders(shown, values, draw)))
+        frames.append(planes.traced(with_sliders(shown, values, planes.draw)))
     plots, frames = planes.expanded(frames)
     for values, parts in zip(named, frames, strict=True):
         if shapes(parts) != shapes(frames[0]):
@@ -291,6 +306,7 @@ def heat_maps(
     columns: Sequence[str] | None,
     masked: bool,
     lit: str,
+    marked: int | None,
 ) -> list[str]:
     """Return the matrices of a frame; of weights two decimals, and nothing for an exact 0."""
     html, matrices = [], {name: frames[first][name] for name in of_axes(frames[first], 2)}
@@ -298,8 +314,10 @@ def heat_maps(
     if rows is None and len(matrices) > 1 and len(sizes) == 1 and max(sizes)[0] == 1:
         return [one_table(frames, first, columns, masked)]
     for name, matrix in matrices.items():
+        is_lit = bool(lit) and name == lit
+        names = None if is_lit and len(matrices) > 1 else rows
         for what, heads, size in zip(
-            ("rows", "columns"), (rows, columns), matrix.shape, strict=True
+            ("rows", "columns"), (names, columns), matrix.shape, strict=True
         ):
             if heads is not None and len(heads) != size:
                 raise ValueError(f"{what} must name {size} {what}, got {len(heads)}")
@@ -308,11 +326,12 @@ def heat_maps(
             drawing.table(
                 matrix,
                 title=name,
-                rows=rows,
+                rows=names,
                 columns=columns,
                 digits=2 if weights else digits_of(frames, name),
                 zeros=("masked" if masked else "empty") if weights else "",
-                lit=bool(lit) and name == lit,
+                lit=is_lit,
+                now=None if is_lit else marked,
             )
         )
     return html
@@ -357,16 +376,18 @@ def number_table(frames: list[Parts], first: int, names: Sequence[str]) -> str:
     for name in names:
         digits = digits_of(frames, name)
         texts = [drawing.number_text(value_of(parts[name]), digits) for parts in frames]
-        widest = max(widest, *map(len, texts))
+        wide = max(map(len, texts))  # so that nothing moves with the sliders
+        widest = max(widest, wide)
         rows.append(
-            f'<tr><th scope="row">{escape(name)}</th>'
+            f'<tr style="--cell:{min(wide, 40)}ch"><th scope="row">{escape(name)}</th>'
             f'<td class="v" data-digits="{digits}">{escape(texts[first])}</td></tr>'
         )
     if not rows:
         return ""
-    width = f' style="--cell:{min(widest, 40)}ch"'  # so that nothing moves with the sliders
-    long = " long" * (widest > 40)  # takes all the width, and breaks lines on a phone
-    return f'<table class="d2l-cells{long}"{width}><tbody>\n' + "\n".join(rows) + "</tbody></table>"
+    kind = " long" * (widest > 40)  # takes all the width, and breaks lines on a phone
+    return (
+        f'<table class="d2l-cells numbers{kind}"><tbody>\n' + "\n".join(rows) + "</tbody></table>"
+    )
 
 
 def value_of(part: np.ndarray | str) -> float | str:
@@ -382,16 +403,24 @@ def draw_all(
     frames: list[Parts],
     first: int,
     sliders: dict,
-    alt: str,
+    still: str,
 ) -> list[str]:
-    """Return the plots of a frame, each with its legend; those side by side share one."""
+    """Return the plots of a frame."""
     at = {n: f"@{begin}:{size}" for n, (begin, size) in place_of_parts(frames[0]).items()}
-    html = []
-    for _, beside in itertools.groupby(plots, lambda plot: plot.per_row > 1 or id(plot)):
-        group = list(beside)
-        html += [explorer_plots.picture(p, frames, first, at, sliders, alt) for p in group]
-        html[-1] += explorer_plots.legend(group)
-    return html
+    return [explorer_plots.picture(p, frames, first, at, sliders, still) for p in plots]
+
+
+def in_stacks(drawn: Sequence[str], sizes: Iterable[int]) -> str:
+    """Return pictures side by side, and so many at a time below each other."""
+    left = iter(drawn)
+    stacks = ["".join(itertools.islice(left, size)) for size in sizes]
+    return "\n".join(s if s.count("<img") == 1 else f'<div class="stack">{s}</div>' for s in stacks)
+
+
+def in_zoom(drawn: Sequence[str], name: str) -> str:
+    """Return pictures of which the first is large; buttons of this name choose another."""
+    first = drawn[0].replace('class="plot"', 'class="plot large"', 1)
+    return f'<div class="zoom" data-name="{escape(name)}">{first}{"".join(drawn[1:])}</div>'
 
 
 def place_of_parts(parts: Parts) -> dict[str, tuple[int, int]]:
@@ -404,15 +433,24 @@ def place_of_parts(parts: Parts) -> dict[str, tuple[int, int]]:
 
 
 def data_of(frames: list[Parts]) -> dict[str, str]:
-    """Return all frames for the script: the numbers of each, and which curves it has.
+    """Return all frames for the script: numbers, and in lists the places of curves.
 
-    Curves that several frames share are stored once.
+    Curves, and matrices that frames share, are stored once.
     """
     pool: dict[str, int] = {}
+    matrices = {n: [as_json(plain_numbers(p[n])) for p in frames] for n in of_axes(frames[0], 2)}
+    once = {n for n, texts in matrices.items() if 2 * len(set(texts)) <= len(texts)}
     rows = []
     for parts in frames:
-        curves = [as_json(plain_numbers(parts[name])) for name in of_axes(parts, 1)]
-        rows.append(flat(parts) + [pool.setdefault(curve, len(pool)) for curve in curves])
+        rows.append([])
+        for name in place_of_parts(parts):
+            if isinstance(parts[name], str):
+                rows[-1].append(parts[name])
+            elif name in once or parts[name].ndim == 1:
+                text = as_json(plain_numbers(parts[name]))
+                rows[-1].append([pool.setdefault(text, len(pool))])
+            else:
+                rows[-1] += plain_numbers(parts[name])
     return {"frames": as_json(rows), "curves": f"[{','.join(pool)}]" if pool else ""}
 
 
@@ -423,13 +461,18 @@ def page(
     still: str,
     picture: str,
     kits: Sequence[str],
+    layout: str,
     read_out: bool,
 ) -> str:
     """Return the HTML of an explorer: a still picture, all frames, and the script that moves it.
 
-    `read_out`: whether a screen reader tells of each change; many numbers take too long.
+    `layout`: " many" where numbers stand below plots, " beside" where the second table stands
+    beside all others. `read_out`: whether a screen reader tells of each change; many numbers take
+    too long.
     """
-    style = STYLE + (HERE / "explorer_steps.css").read_text("utf-8") * ("steps" in kits)
+    sheets = [HERE / f"explorer_{kit}.css" for kit in kits]
+    style = STYLE + "".join(sheet.read_text("utf-8") for sheet in sheets if sheet.exists())
+    parts = f'class="parts{layout}"' + ' aria-live="polite"' * read_out
     held = "".join(f' data-{name}="{escape(text)}"' for name, text in data.items() if text)
     return "\n".join(
         [
@@ -438,7 +481,7 @@ def page(
             f'<p class="q">{escape(question)}</p>',
             f'<p class="still">Still picture at {escape(still)}. '
             "Sliders appear where scripts may run: in a trusted notebook or on a web page.</p>",
-            '<div class="parts" aria-live="polite">' if read_out else '<div class="parts">',
+            f"<div {parts}>",
             picture,
             "</div>",
             f'<p class="cap">{escape(caption)}</p>',
@@ -451,15 +494,6 @@ def page(
 def as_json(values: object) -> str:
     text = json.dumps(values, separators=(",", ":"), ensure_ascii=False)
     return re.sub(r"(?<=[\[,-])Infinity(?=[,\]])", "1e999", text)  # JSON has no infinity
-
-
-def flat(parts: Parts) -> list:
-    """Return the numbers of a frame: heat maps, then single numbers and words."""
-    numbers = []
-    for name in of_axes(parts, 2) + of_axes(parts, 0):
-        part = parts[name]
-        numbers += [part] if isinstance(part, str) else plain_numbers(part)
-    return numbers
 
 
 def plain_numbers(part: np.ndarray) -> list:

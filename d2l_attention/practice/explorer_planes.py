@@ -26,7 +26,7 @@ from d2l_attention.practice.explorer_plots import (
 )
 
 SAME = 1e-3  # scores that nowhere in the plane differ by more belong to keys that always tie
-STRAIGHT = 0.003  # a corner is left out that is so little off a straight line: in plane widths
+STRAIGHT = 0.004  # a corner is left out that is so little off a straight line: in plane widths
 DIGITS = 2
 WIDE = 3.0, 1.0  # how much more room a name needs across than up
 ROOM = 0.04  # half of its height

@@ -49,30 +49,31 @@
     }
     return d;
   };
-  const draggable = (svg, controls) => { // a drag sets the sliders to the values nearest to the pointer
+  const draggable = (svg, controls, choices) => { // a drag sets the sliders to the values nearest to the pointer
     const scale = scaleOf(svg);
-    const targets = svg.dataset.drag.split(";").map((t) => t.split(":"));
+    const targets = svg.dataset.drag.split(";").map((t) => t && Number(t));
     svg.dataset.axes = targets.length;
     const move = (event) => {
       const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-      targets.forEach(([control, values], axis) => {
-        if (!values) return; // this axis sets nothing
+      targets.forEach((control, axis) => {
+        if (control === "") return; // this axis sets nothing
         const [low, high] = scale.ranges[axis];
         const wanted = axis ? low + ((at.y - scale.bottom) / (scale.top - scale.bottom)) * (high - low) : low + ((at.x - scale.left) / (scale.right - scale.left)) * (high - low);
-        const away = values.split(" ").map((v) => Math.abs(v - wanted));
+        const away = choices[control][1].map((v) => Math.abs(Number(v.replace(",", "")) - wanted));
         controls[control].set(away.indexOf(Math.min(...away)));
       });
     };
     svg.addEventListener("pointerdown", (event) => {
+      if (svg.matches(".zoom :not(.large)")) return; // a click on it makes it large
       event.preventDefault();
       svg.setPointerCapture(event.pointerId);
-      controls[targets.find((t) => t[1])[0]].focus(); // so that arrow keys go on from here
+      controls[targets.find((t) => t !== "")].focus(); // so that arrow keys go on from here
       move(event);
     });
     svg.addEventListener("pointermove", (event) => svg.hasPointerCapture(event.pointerId) && move(event));
   };
-  kits.push((root, controls) => {
-    for (const svg of root.querySelectorAll("svg[data-drag]")) draggable(svg, controls);
+  kits.push((root, controls, choices) => {
+    for (const svg of root.querySelectorAll("svg[data-drag]")) draggable(svg, controls, choices);
     const marked = [...root.querySelectorAll("svg.plot [class]")].map((mark) => [mark, scaleOf(mark.ownerSVGElement)]);
     return (values) => {
       for (const [mark, scale] of marked)

@@ -24,12 +24,13 @@ COLORS = {  # as in the diagrams of the book
     "key": "#CC79A7",
     "value": "#009E73",
     "weight": "#0072B2",
-    "plain": "currentColor",
+    "plain": "currentColor",  # outputs, and all that has no role
+    "gray": "#8A8A8A",
 }
-SHADES = ["#EEDD8880", "#99DDFF80", "#FFAABB80", "#44BB9980", "#BBBBBB80"]  # keys' regions
-WIDTH, LEFT, RIGHT, TOP = 460, 62, 450, 10
-NARROW = {1: WIDTH, 2: 230, 3: 164}  # plots in a row -> the width of each
-LETTER = 8.5  # the width of most letters, on a phone too
+SHADES = [f"#808080{alpha}" for alpha in ("08", "28", "4A", "70", "98")]  # keys' regions
+WIDTH, SPARE = 320, 10  # two plots stand side by side on a page, and one on a phone
+TICK, LABEL = 11, 12.5  # sizes of letters
+LETTER = 7  # the width of most letters of a tick
 
 Parts = dict[str, np.ndarray | str]
 
@@ -53,7 +54,7 @@ class Mark:
     x: Numbers | None = None
     y: Numbers | None = None
     _: KW_ONLY
-    color: str = ""  # a role: query, key, value, weight or plain
+    color: str = ""  # a role, query, key, value or weight, or without one, plain or gray
     label: str = ""  # for the legend
     unit = 0.0
     size = None
@@ -69,7 +70,7 @@ class Bars(Mark):
 
     color: str = "weight"
     names: Sequence[str] = ()
-    unit: float = 13.0  # half of the width
+    unit: float = 10.0  # half of the width
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +87,7 @@ class Points(Mark):
 class Curve(Mark):
     """A line through the points, with gaps where a number is not finite."""
 
-    color: str = "value"
+    color: str = "plain"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,9 +126,8 @@ class Plot:
         xticks, yticks: Place -> text, in place of round numbers.
         xlim, ylim: Ranges of the axes; by default all that any frame shows.
         drag: The slider that a horizontal drag sets, or two: horizontal (or None) and vertical.
-        height: In units of the picture, which is 460 wide.
+        width, height: In pixels; where there is room, a plot grows by a fifth.
         title: Stands above.
-        per_row: How many plots share a row: 1, 2 (each 230 wide) or 3 (164).
     """
 
     def __init__(
@@ -140,14 +140,21 @@ class Plot:
         xlim: tuple[float, float] | None = None,
         ylim: tuple[float, float] | None = None,
         drag: str | Sequence[str | None] = (),
-        height: int = 180,
+        width: int = WIDTH,
+        height: int = 200,
         title: str = "",
-        per_row: int = 1,
     ):
         self.marks, self.labels, self.limits = marks, (xlabel, ylabel), {"x": xlim, "y": ylim}
         self.drag = (drag,) if isinstance(drag, str) else tuple(drag)
-        self.height, self.title, self.per_row = height, title, per_row
+        self.width, self.height, self.title = width, height, title
         self.ticks = {"x": xticks, "y": yticks}
+
+    @property
+    def name(self) -> str:
+        """What a screen reader says of the plot."""
+        axes = " over ".join(filter(None, reversed(self.labels)))
+        shown = ", ".join(mark.label for mark in self.marks if mark.label)
+        return ": ".join(filter(None, (self.title, axes))) or shown
 
 
 def named(plots: Sequence[Plot]) -> set[str]:
@@ -182,6 +189,8 @@ def check(plots: Sequence[Plot], parts: Parts, sliders: dict[str, list]) -> None
             names = getattr(mark, "names", ())
             if names and len(names) != max(sizes.values()):
                 raise ValueError(f"{kind}: {max(sizes.values())} places and {len(names)} names")
+        if [p.name for p in plots].count(plot.name) > 1:
+            raise ValueError(f"two plots have the name {plot.name!r}: give them titles")
         if len(plot.drag) > 2:
             raise ValueError(f"drag names one slider or two, got {len(plot.drag)}")
         for name in filter(None, plot.drag):
@@ -267,16 +276,16 @@ class Canvas:
     def __init__(self, plot: Plot, frames: list[Parts]):
         self.plot = plot
         self.x, self.y = (limits_of(plot, axis, frames) for axis in "xy")
-        self.rows, self.names = [], list((plot.ticks["x"] or {}).items())
-        bottom = plot.height - (38 if plot.labels[0] else 20)
-        left = LEFT if plot.per_row == 1 else 44 if plot.labels[1] else 24
-        self.edges = [left, NARROW[plot.per_row] - 10, bottom, 22 if plot.title else TOP]
+        self.rows, self.names = [], [(x, str(t)) for x, t in (plot.ticks["x"] or {}).items()]
+        bottom = plot.height - (37 if plot.labels[0] else 20)
+        left = 52 if plot.labels[1] else 30
+        self.edges = [left, plot.width - SPARE, bottom, 24 if plot.title else SPARE]
         for bars in plot.marks:
             if isinstance(bars, Bars) and bars.names:
                 self.names = list(zip(value_of(bars.x, {}), map(str, bars.names), strict=True))
         if self.crowded():  # every other name stands in a second row
-            self.rows = [0, 15]
-            self.edges[2] -= 15
+            self.rows = [0, 13]
+            self.edges[2] -= 13
 
     def crowded(self) -> bool:
         middles = [self.pixel("x", value) for value, _ in self.names]
@@ -304,7 +313,7 @@ class Canvas:
 
 
 def picture(
-    plot: Plot, frames: list[Parts], first: int, at: dict[str, str], sliders: dict, alt: str
+    plot: Plot, frames: list[Parts], first: int, at: dict[str, str], sliders: dict, still: str
 ) -> str:
     """Return a plot as an `<img>` that holds an SVG, which the script of the explorer moves.
 
@@ -314,21 +323,18 @@ def picture(
         first: The frame of the still picture.
         at: Part -> "@from:count", its place among the numbers of a frame.
         sliders: Name -> values, in the order of the page.
-        alt: What the picture shows.
+        still: What the still picture shows, and at which values; the script names those of now.
     """
     canvas = Canvas(plot, frames)
     scale = " ".join(f"{v:g}" for v in (*canvas.x, *canvas.y, *canvas.edges))
-    drag = ";".join(
-        f"{list(sliders).index(name)}:{' '.join(f'{v:g}' for v in sliders[name])}" if name else ""
-        for name in plot.drag
-    )
-    width, kind = NARROW[plot.per_row], "plot" if plot.per_row == 1 else f"plot in{plot.per_row}"
-    alt = f"{plot.title}: {alt}" if plot.title else alt
+    drag = ";".join(str(list(sliders).index(name)) if name else "" for name in plot.drag)
+    size = f'width="{plot.width}" height="{plot.height}"'
+    size += f' style="flex-basis:{0.9 * plot.width:g}px;max-width:{1.2 * plot.width:g}px"'
     svg = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {plot.height}" '
-        f'class="{kind}" width="{width}" height="{plot.height}" color="#767676" '
-        f'fill="currentColor" text-anchor="middle" font-size="13" '
-        f'font-family="system-ui,sans-serif" role="img" aria-label="{escape(alt)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {plot.width} {plot.height}" '
+        f'class="plot" {size} color="#767676" fill="currentColor" text-anchor="middle" '
+        f'font-size="{LABEL}" font-family="system-ui,sans-serif" role="img" '
+        f'aria-label="{escape(plot.name)}" '
         f'data-scale="{scale}"' + (f' data-drag="{drag}">' if drag else ">"),
         *axes(canvas),
     ]
@@ -353,7 +359,7 @@ def picture(
     text = "".join([*svg, "</svg>"]).replace('"', "'")
     source = quote(text, safe=" =:/(),.'+-;@")
     return (
-        f'<img class="{kind}" width="{width}" height="{plot.height}" alt="{escape(alt)}" '
+        f'<img class="plot" {size} alt="{escape(": ".join(filter(None, (plot.name, still))))}" '
         f'src="data:image/svg+xml,{source}">'
     )
 
@@ -374,43 +380,45 @@ def color_of(mark: Mark) -> str:
 def paint(kind: str, color: str) -> str:
     if kind in ("bars", "points"):
         pale = kind == "bars" and color == "currentColor"  # what is not looked at
-        return f'fill="{color}" fill-opacity="{".2" if pale else ".8"}"'
+        return f'fill="{color}"' + ' fill-opacity=".2"' * pale
     if kind == "area":
-        return f'fill="{color}" fill-rule="evenodd"'
+        edge = ' stroke="#888" stroke-width=".7"' * (color in SHADES)
+        return f'fill="{color}"{edge} fill-rule="evenodd"'
     dashes = ' stroke-dasharray="5 4"' if kind == "line" else ""
     return f'fill="none" stroke="{color}" stroke-width="{1.6 if dashes else 2.4}"{dashes}'
 
 
 def axes(canvas: Canvas) -> list[str]:
-    """Return grid lines, ticks and labels."""
+    """Return grid lines, ticks, which are smaller than all other text, and labels."""
     plot, svg, (left, right, bottom, top) = canvas.plot, [], canvas.edges
-    marks = canvas.names or rounds(*canvas.x, 6 if plot.per_row == 1 else 4)
+    marks = canvas.names or rounds(*canvas.x, 5.8)
     rows, grid = canvas.rows or [0], ""
     for i, (value, text) in enumerate(marks):
         x, row = place(value, canvas.x, (left, right)), rows[i % len(rows)]
         grid += f"M{x} {top}V{bottom + row}"
-        svg.append(words(text, f'x="{x}" y="{bottom + 16 + row}"'))
+        svg.append(words(text, f'x="{x}" y="{bottom + 14 + row}"'))
     for value, text in plot.ticks["y"].items() if plot.ticks["y"] else rounds(*canvas.y):
         y = place(value, canvas.y, (bottom, top))
         grid += f"M{left} {y}H{right}"
         svg.append(words(text, f'x="{left - 6}" y="{y}" dy=".35em" text-anchor="end"'))
-    svg.insert(0, f'<path d="{grid}" stroke="currentColor" opacity=".15"/>')
+    grid = f'<path d="{grid}" stroke="currentColor" opacity=".15"/>'
+    svg = [grid, f'<g font-size="{TICK}">', *svg, "</g>"]
     for points in plot.marks:
         if isinstance(points, Points) and points.names:
             places = (value_of(points.x, {}), value_of(points.y, {}), points.names)
             for x, y, name in zip(*places, strict=True):
-                at = f'x="{canvas.pixel("x", x):.1f}" y="{canvas.pixel("y", y) - 14:.1f}"'
+                at = f'x="{canvas.pixel("x", x):.1f}" y="{canvas.pixel("y", y) - 12:.1f}"'
                 svg.append(words(str(name), at))
     middle = f'x="{(left + right) / 2:g}" y="{plot.height - 5}"'
-    turned = f'transform="translate(14 {(top + bottom) / 2:g})rotate(-90)"'
-    above = f'x="{(left + right) / 2:g}" y="14"'
+    turned = f'transform="translate(13 {(top + bottom) / 2:g})rotate(-90)"'
+    above = f'x="{(left + right) / 2:g}" y="15" data-title=""'
     for label, where in zip((*plot.labels, plot.title), (middle, turned, above), strict=True):
         if label:
             svg.append(words(label, where))
     return svg
 
 
-def rounds(low: float, high: float, steps: int = 4) -> list[tuple[float, str]]:
+def rounds(low: float, high: float, steps: float = 4) -> list[tuple[float, str]]:
     return [(value, f"{value:g}") for value in ticks(low, high, steps)]
 
 

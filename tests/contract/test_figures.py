@@ -52,6 +52,15 @@ def test_heat_maps_hatch_exact_zeros_of_masked_weights():
     assert corners == [[-0.5, -0.5], [1.5, 0.5]]  # x and y; tiny weights are not masked
 
 
+def test_heat_maps_hatch_the_cells_of_a_mask_and_no_other_zeros():
+    maps = array(np.zeros((2, 2, 3)))
+    figure = show_heatmaps(maps, "keys", "queries", masked=array(np.array([[0, 0, 1], [0, 0, 0]])))
+    for panel in figure.axes[:2]:
+        (hatched,) = panel.patches
+        assert hatched.get_path().vertices.tolist()[0] == [1.5, -0.5]
+        assert len(hatched.get_path().vertices) == 5
+
+
 def test_titles_that_do_not_fit_the_panels_are_refused():
     call = (array(np.zeros((1, 2, 3, 3))), "keys", "queries")
     refuses(show_heatmaps, ValueError, "titles must have length 2, got 1", *call, titles=["one"])

@@ -14,38 +14,12 @@
     const goal = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     for (let up = goal; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
   };
-  // An equation that is wider than its column is set smaller, down to what can still be read.
-  const LEAST = 0.7;
-  const fit = () => {
-    const boxes = [...document.querySelectorAll("div.math")];
-    for (const box of boxes) box.style.fontSize = "";
-    const parts = boxes.map((b) => b.clientWidth && b.scrollWidth > b.clientWidth && (b.clientWidth - 1) / b.scrollWidth);
-    parts.forEach((part, i) => { // first all sizes are read, then set: the page is laid out once
-      if (part) boxes[i].style.fontSize = `${100 * Math.max(LEAST, part)}%`;
-    });
-  };
-  // On a phone, printed lines that are too long are set smaller before they have to be moved.
-  const shrink = (room) => {
-    for (const box of document.querySelectorAll(".cell_output :is(.stream, .text_plain) pre")) {
-      box.style.fontSize = "";
-      const part = box.clientWidth / box.scrollWidth;
-      if (room <= 600 && part < 1) box.style.fontSize = `${Math.max(LEAST, 0.98 * part) * 0.86}rem`;
-    }
-  };
-  const BOXES = "div.math, span.math.wide, mjx-container[display], .output, .cell_output, .parts, .d2l-explorer, pre, .pst-scrollable-table-container";
+  const BOXES = "div.math, span.math.wide, .output, .cell_output, .parts, .d2l-explorer, pre, .pst-scrollable-table-container";
   const reachable = () => {
     // What scrolls sideways must be reachable by keyboard.
-    const room = document.querySelector("main")?.clientWidth;
-    if (!room) return; // on a phone, a resize comes before the page stands
-    fit();
-    shrink(room);
-    const inline = [...document.querySelectorAll("span.math mjx-container")];
-    const widths = inline.map((math) => math.getBoundingClientRect().width);
-    inline.forEach((math, i) => math.parentElement.classList.toggle("wide", widths[i] > 0.8 * room));
-    for (const box of document.querySelectorAll(BOXES)) {
-      const over = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
-      if (over) box.tabIndex = 0;
-    }
+    const over = [...document.querySelectorAll(BOXES)]
+      .filter((box) => box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight);
+    for (const box of over) box.tabIndex = 0; // after all sizes are read: the page is laid out once
   };
   // An output that the text asks the reader to predict is covered until the reader has decided.
   document.documentElement.classList.add("has-script");
@@ -66,6 +40,17 @@
       });
     }
   };
+  // An equation is copied as its TeX.
+  document.addEventListener("copy", (event) => {
+    const chosen = getSelection();
+    if (!chosen.rangeCount || event.target.closest?.("input, textarea")) return;
+    const part = chosen.getRangeAt(0).cloneContents();
+    const equations = part.querySelectorAll("[data-tex]");
+    for (const math of equations) math.replaceWith(math.matches("div") ? `$$ ${math.dataset.tex} $$` : `$${math.dataset.tex}$`);
+    if (!equations.length) return;
+    event.clipboardData.setData("text/plain", part.textContent);
+    event.preventDefault();
+  });
   // Code can be copied.
   const copied = async (text) => {
     if (navigator.clipboard) return navigator.clipboard.writeText(text);
@@ -116,7 +101,7 @@
   addEventListener("pagehide", keep);
   addEventListener("visibilitychange", keep); // a phone that ends the browser sends no pagehide
   addEventListener("hashchange", unfold);
-  addEventListener("load", () => (window.MathJax?.startup?.promise ?? Promise.resolve()).then(reachable));
+  addEventListener("load", reachable);
   let asked = 0;
   addEventListener("toggle", () => { // folds that open, many at once in a print
     cancelAnimationFrame(asked);
@@ -125,7 +110,8 @@
   addEventListener("resize", reachable);
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details:not([open])")];
+    const answers = ".role-exercises details:not(.hint)"; // closed ones stay closed on paper
+    opened = [...document.querySelectorAll(`details:not([open]):not(${answers})`)];
     for (const fold of opened) fold.open = true;
   });
   addEventListener("afterprint", () => { for (const fold of opened) fold.open = false; });

@@ -39,21 +39,12 @@
     box.id = "book-preview";
     box.setAttribute("role", "tooltip");
     box.innerHTML = html;
-    const tex = box.querySelector("div.math")?.textContent; // an equation is read as it is written
-    if (tex) box.setAttribute("aria-label", tex.replace(/\\[[\]]/g, "").trim());
+    const tex = box.querySelector("div.math")?.dataset.tex; // an equation is read as it is written
+    if (tex) box.setAttribute("aria-label", tex);
     box.addEventListener("pointerleave", later);
     box.addEventListener("pointerenter", () => clearTimeout(timer));
     document.body.append(box);
     link.setAttribute("aria-describedby", box.id);
-    place(link);
-    if (!box.querySelector(".math") || !window.MathJax?.typesetPromise) return;
-    const mine = box;
-    await MathJax.startup.promise;
-    await MathJax.typesetPromise([mine]);
-    if (box !== mine) return;
-    const math = mine.querySelector("div.math"); // an equation shows as a whole
-    if (math && math.scrollWidth > math.clientWidth)
-      math.style.fontSize = `${98 * math.clientWidth / math.scrollWidth}%`;
     place(link);
   };
   const later = () => {

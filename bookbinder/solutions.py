@@ -1,0 +1,112 @@
+"""Fold solutions in code into the prose of a notebook, and unfold them.
+
+Only JupyterLab hides the code of a cell; a fold in Markdown is closed in every viewer. So readers
+get a solution as text, in the fold with its words. Its cells travel in the metadata of that prose:
+unfolded, they run and are compared like all others.
+"""
+
+import copy
+import re
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from bookbinder.chapters import tags_of
+from bookbinder.files import read_notebook
+from bookbinder.roles import WORDS
+
+ABOVE, BELOW, ALONE = "solution_above", "solution_below", "solution"  # keys in the metadata
+FIRST_FOLD = re.compile(r"\A<details>\n<summary>.*</summary>\n\n")  # that of a hint has a class
+LAST_FOLD = re.compile(r"(?:\A|\n)<details>\n(?:(?!</?details).)*</details>\Z", re.DOTALL)
+END = "</details>"
+NEW_FOLD = f"<details>\n{WORDS['solution']}</summary>\n\n%s{END}"
+IN = re.compile(r"(?<=\bIn)( ?\[)(\d+)(?=\])")  # in a traceback
+
+
+def read_bound(path: Path) -> NotebookNode:
+    """Return a notebook of the book as it was executed, its solutions as cells."""
+    return unfolded(read_notebook(path))
+
+
+def folded(notebook: NotebookNode) -> NotebookNode:
+    """Return the notebook that readers get: solutions as text, their cells as metadata."""
+    made = with_folds(notebook)
+    made.cells = [cell for cell in made.cells if not is_solution(cell)]
+    return counted(made)
+
+
+def unfolded(notebook: NotebookNode) -> NotebookNode:
+    """Return what `folded` was given."""
+    made = copy.deepcopy(notebook)
+    made.cells = []
+    for cell in copy.deepcopy(notebook.cells):
+        above, below, alone = (cell.metadata.pop(key, []) for key in (ABOVE, BELOW, ALONE))
+        cell.source = cell.source.replace(text_of(above), "", 1) if above else cell.source
+        cell.source = cell.source.replace(f"\n{text_of(below)}", "", 1) if below else cell.source
+        made.cells += alone or [*above, cell, *below]
+    return counted(made)
+
+
+def with_folds(notebook: NotebookNode) -> NotebookNode:
+    """Return the notebook with solutions as text, too: below their cells, or above, or alone."""
+    made = copy.deepcopy(notebook)
+    cells, made.cells = made.cells, []
+    while cells:
+        solution = []
+        while cells and is_solution(cells[0]):
+            solution.append(cells.pop(0))
+        if not solution:
+            made.cells.append(cells.pop(0))
+            continue
+        text = text_of(solution)
+        last, following = made.cells[-1:], cells[:1]
+        if following and (fold := FIRST_FOLD.match(following[0].source)):
+            following[0].source = f"{fold[0]}{text}{following[0].source[fold.end() :]}"
+            following[0].metadata[ABOVE] = solution
+        elif last and LAST_FOLD.search(last[0].source):
+            last[0].source = f"{last[0].source.removesuffix(END)}\n{text}{END}"
+            last[0].metadata[BELOW] = solution
+        else:
+            fold = nbformat.v4.new_markdown_cell(NEW_FOLD % text, metadata={ALONE: solution})
+            fold.id = f"{solution[0].id}-fold"
+            solution = [*solution, fold]
+        made.cells += solution
+    return made
+
+
+def is_solution(cell: NotebookNode) -> bool:
+    return cell.cell_type == "code" and "solution" in tags_of(cell)
+
+
+def text_of(cells: list[NotebookNode]) -> str:
+    """Return cells as Markdown: the code of each, and what it prints."""
+    blocks = []
+    for cell in cells:
+        blocks.append(f"```python\n{cell.source}\n```")
+        if shown := "".join(map(printed, cell.outputs)).strip("\n"):
+            blocks.append(f"```text\n{shown}\n```")
+    return "".join(f"{block}\n\n" for block in blocks)
+
+
+def printed(output: NotebookNode) -> str:
+    """Return an output as text: solutions have no pictures."""
+    return output.get("text") or output.get("data", {}).get("text/plain", "") + "\n"
+
+
+def counted(notebook: NotebookNode) -> NotebookNode:
+    """Return the notebook with its executed cells counted from 1, in tracebacks, too."""
+    made = copy.deepcopy(notebook)
+    executed = [c for c in made.cells if c.cell_type == "code" and c.execution_count]
+    new = {str(cell.execution_count): str(at) for at, cell in enumerate(executed, 1)}
+    for at, cell in enumerate(executed, 1):
+        cell.execution_count = at
+        for output in cell.outputs:
+            if "execution_count" in output:
+                output.execution_count = at
+            if "traceback" in output:
+                output.traceback = [
+                    IN.sub(lambda found: found[1] + new.get(found[2], found[2]), part)
+                    for part in output.traceback
+                ]
+    return made
