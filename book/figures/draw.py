@@ -1366,7 +1366,7 @@ FITS = {
 }
 
 
-@diagram(560, 380)  # chapter 3
+@diagram(560, 344)  # chapter 3
 def seen_pairs(d: Drawing) -> None:
     """Which pairs of noun and adjective are in the training.
 
@@ -1374,7 +1374,7 @@ def seen_pairs(d: Drawing) -> None:
     along the diagonal. In each block one cell of every column is hatched: this pair is kept away
     from the training.
     """
-    w, h, left, top = 22, 19, 92, 46
+    w, h, left, top = 22, 17, 92, 44
     nouns = " ".join(FITS).split()
     adjectives = " ".join(FITS.values()).split()
     for j, some in enumerate(FITS):
@@ -1388,7 +1388,7 @@ def seen_pairs(d: Drawing) -> None:
                 d.box(left + w * j, top + h * i, w, h, MASKED if apart else Role("#D5D5D5", SOFT))
     d.text(
         left + w * 20,
-        366,
+        330,
         "gray: in the training; hatched: in new sentences only",
         TINY,
         "end",
@@ -1553,6 +1553,26 @@ def nan_in_values(d: Drawing) -> None:
         bad = filler == "NaN"
         d.box(472, y, 72, 40, gray if bad else EMPTY, "NaN" if bad else "1")
     d.text(24, 232, "gray: NaN; hatched: padding with weight or value 0", TINY, "start", SOFT)
+
+
+@diagram(560, 200)  # chapter 4, exercise 4
+def padding_left(d: Drawing) -> None:
+    """Padding on the left.
+
+    Three sentences of four, two and three words in four columns, numbered from 0 to 3. Padding
+    stands before the words, so that the last word of each sentence is in column 3.
+    """
+    for j in range(4):
+        d.text(76 + 104 * j, 20, f"*j* = {j}", SMALL, ink=SOFT)
+    d.text(500, 20, "length *ℓ*", SMALL, ink=SOFT)
+    for i, sentence in enumerate(("the kettle is singing", "tea anyone", "two sugars please")):
+        words = sentence.split()
+        row = ["<pad>"] * (4 - len(words)) + words
+        for j, word in enumerate(row):
+            role = MASKED if word == "<pad>" else KEY
+            d.box(24 + 104 * j, 40 + 40 * i, 104, 40, role, word)
+        d.box(464, 40 + 40 * i, 72, 40, PLAIN, str(len(words)))
+    d.text(24, 182, "Hatched: padding.", SMALL, "start", SOFT)
 
 
 @diagram(560, 246)  # chapter 4, exercise 1
