@@ -1,6 +1,7 @@
 """Finish the pages that Sphinx wrote: icons, alt texts, downloads, nothing that no page uses."""
 
 import re
+from hashlib import sha256
 from pathlib import Path
 
 from bookbinder.errors import BookError
@@ -28,6 +29,8 @@ SEARCH_TAGS = re.compile(
 )
 SEARCH_PAGE = "search.html"
 TEXTS = ("sections.js", "preview-texts.js")  # of the book, for search and previews
+WEIGHTS = re.compile(r' data-weights="([^"]{100000,})"')  # of a model that `draw_arcs` shows
+WEIGHTS_FILE = "_static/weights-{}.js"  # which its script asks for when the widget is near
 INDEX_PAGE = "genindex.html"
 SECTION_SEARCH = (
     '<script src="_static/sections.js"></script>\n<script src="_static/search.js"></script>\n'
@@ -70,6 +73,7 @@ def finish(folder: Path) -> None:
             text = MODULE.sub("", text)
         if path.name == SEARCH_PAGE:
             text = text.replace("</head>", f"{SECTION_SEARCH}</head>", 1)
+        text = WEIGHTS.sub(lambda held: kept_beside(held[1], folder), text)
         path.write_text(finished(text, sizes), encoding="utf-8")
     for pattern in UNUSED:
         for path in folder.glob(pattern):
@@ -87,7 +91,16 @@ def finish(folder: Path) -> None:
 
 def is_small(script: Path) -> bool:
     """Say whether a script is one of the theme's or ours: no formulas, no texts of the book."""
-    return "mathjax" not in script.parts and script.name not in TEXTS
+    texts = script.name in TEXTS or script.name.startswith("weights-")
+    return "mathjax" not in script.parts and not texts
+
+
+def kept_beside(weights: str, folder: Path) -> str:
+    """Write weights to a script of their own, and return the attribute that names it."""
+    name = WEIGHTS_FILE.format(sha256(weights.encode()).hexdigest()[:12])
+    text = f'(globalThis.d2lWeights??={{}})["{name}"]="{weights}";\n'
+    (folder / name).write_text(text, encoding="utf-8")
+    return f' data-from="{name}"'
 
 
 def finished(page: str, sizes: dict[str, tuple[int, int]]) -> str:
