@@ -9,6 +9,7 @@ from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
 from bookbinder.pictures import SVG, pictures_difference
+from bookbinder.stored_weights import weights_apart, weights_difference
 
 COMMAND = "make notebooks"
 LINE = 79  # letters
@@ -83,15 +84,22 @@ def keep_old_ignored(new: NotebookNode, old: NotebookNode) -> None:
 def keep_equal_pictures(new: NotebookNode, old: NotebookNode) -> None:
     """Take the outputs of the old notebook where nothing but digits of a picture differs.
 
-    Another CPU computes the last digits of a picture in another way: a re-run changes nothing.
+    Another CPU computes the last digits of a picture in another way, and those of the weights that
+    a widget holds: a re-run changes nothing.
     """
     stored = {cell.id: cell for cell in old.cells if cell.cell_type == "code"}
     for cell in new.cells:
         if cell.id not in stored:
             continue
-        new_pictures, new_rest = pictures_apart(cell.outputs)
-        old_pictures, old_rest = pictures_apart(stored[cell.id].outputs)
-        if new_rest == old_rest and pictures_difference(new_pictures, old_pictures) is None:
+        new_weights, new_outputs = weights_apart(cell.outputs)
+        old_weights, old_outputs = weights_apart(stored[cell.id].outputs)
+        new_pictures, new_rest = pictures_apart(new_outputs)
+        old_pictures, old_rest = pictures_apart(old_outputs)
+        differences = (
+            pictures_difference(new_pictures, old_pictures),
+            weights_difference(new_weights, old_weights),
+        )
+        if new_rest == old_rest and not any(differences):
             cell.outputs = stored[cell.id].outputs
 
 

@@ -1,10 +1,14 @@
-"""A plugin that has nbval compare the SVG pictures of a cell as pictures, the rest as ever."""
+"""A plugin that has nbval compare pictures as pictures, weights of models nearly, the rest as ever.
+
+Pictures are the SVGs of a cell, and weights those that a widget of `draw_arcs` holds.
+"""
 
 from functools import partial
 
 from nbval.plugin import IPyNbCell
 
 from bookbinder.pictures import SVG, pictures_difference
+from bookbinder.stored_weights import weights_apart, weights_difference
 
 
 def pytest_itemcollected(item):
@@ -14,10 +18,15 @@ def pytest_itemcollected(item):
 
 def compare_outputs(cell, compare, new, stored):
     """Return whether the outputs of a cell agree; what differs stands in its report."""
+    (weights, new), (wanted, stored) = weights_apart(new), weights_apart(stored)
     same = compare(new, stored, (*cell.parent.skip_compare, SVG))
-    if reason := pictures_difference(svg_texts(new), svg_texts(stored)):
-        cell.comparison_traceback.append(reason)
-    return same and reason is None
+    reasons = (
+        pictures_difference(svg_texts(new), svg_texts(stored)),
+        weights_difference(weights, wanted),
+    )
+    found = [reason for reason in reasons if reason]
+    cell.comparison_traceback += found
+    return same and not found
 
 
 def svg_texts(outputs) -> list[str]:

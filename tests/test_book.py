@@ -22,8 +22,10 @@ from bookbinder.worksheets import students
 
 MOST_LINES = {ast.FunctionDef: 20, ast.ClassDef: 75}  # docstrings apart
 MOST_LINES_OF_A_MODULE = 700  # with them
-FIGURE = re.compile(r"^explore\(|plt\.subplots\(", re.MULTILINE)
-DRAWS = re.compile(r"^explore\(|plt\.|\bax\.|show_(heatmaps|sentences)\(|\bPlot\(", re.MULTILINE)
+FIGURE = re.compile(r"^(?:explore|draw_arcs)\(|plt\.subplots\(", re.MULTILINE)
+DRAWS = re.compile(
+    r"^(?:explore|draw_arcs)\(|plt\.|\bax\.|show_(heatmaps|sentences)\(|\bPlot\(", re.MULTILINE
+)
 LESSON = re.compile(r"#@save|\bcheck\(")
 CHECKED = re.compile(r'\bcheck\(\s*"(\d+\.\d+)"')
 EDITIONS = [pytest.param(e, id=f"{e.framework}-{e.language}") for e in BOOK.editions]

@@ -3,7 +3,6 @@
 import ast
 import re
 import shutil
-import string
 import subprocess
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from bookbinder.config import read_book
 from bookbinder.errors import BookError
 from bookbinder.files import as_text
 from bookbinder.publish import published
-from bookbinder.site import dark_svg, home_explorer
+from bookbinder.site import dark_svg
 from bookbinder.site.bibliography import references_page
 from bookbinder.site.building import build_site, site_folder
 from bookbinder.site.dark_svg import dark, with_dark_version
@@ -155,22 +154,6 @@ def test_a_work_that_two_chapters_cite_is_listed_once(book):
     assert page.count("“A Title”") == 1
     assert '<a href="00_first.html#reference-1">Chapter 0</a>: A note.' in page
     assert '<a href="01_second.html#reference-1">Chapter 1</a>: Another.' in page
-
-
-def test_the_home_page_scores_words_as_chapter_0_does():
-    words = home_explorer.words_of("The early bird catches the early worm.")
-    assert words == home_explorer.SENTENCE.split()
-    X = np.array([[word.count(c) for c in string.ascii_lowercase] for word in words], float)
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    scores = home_explorer.scores(words)
-    np.testing.assert_allclose(scores, X @ X.T, atol=1e-12)
-    exps = np.exp(4 * X @ X[1])
-    np.testing.assert_allclose(home_explorer.weights(scores[1], 4), exps / exps.sum())
-
-
-def test_words_have_letters_and_digits_of_any_script_and_nothing_else():
-    assert home_explorer.words_of("Don't – ÜBER 42 猫, ...") == ["dont", "über", "42", "猫"]
-    assert len(home_explorer.words_of("a " * 40)) == home_explorer.MOST_WORDS
 
 
 def turned(color):

@@ -41,6 +41,19 @@ def problems(html: str) -> list[str]:
             found.append("a picture without alt text")
     if 'class="d2l-explorer"' in html:
         found += missing_in_explorer(page)
+    if 'class="d2l-arcs"' in html:
+        found += missing_in_arcs(page)
+    return found
+
+
+def missing_in_arcs(page: BeautifulSoup) -> list[str]:
+    found = []
+    if not re.search(r"Still picture of “.+” after \d+ training steps", page.get_text()):
+        found.append("a trained model does not say of what its picture is")
+    if not re.search(r"gives (most )?weight to: .*\d\.\d\d", page.get_text()):
+        found.append("a trained model does not say its weights in words")
+    if not page.find("img", src=True):
+        found.append("a trained model shows no picture")
     return found
 
 

@@ -8,11 +8,16 @@ from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, number_of, title_of
 from bookbinder.config import Book
-from bookbinder.site.home_explorer import explorer
 from bookbinder.text import Page
 
 STRIP, CARD = "figures/strip_00.svg", "figures/card_{:02}.svg"  # in book/, where a book has them
 DESC = re.compile(r"<desc[^>]*>([^<]*)")
+LEARNED = '<div class="d2l-arcs" data-kind="sentence"'  # the widget of the chapter that trains it
+CAPTION = re.compile(r'(?<=<p class="cap">)[^<]*')
+TRAINED = (
+    '<a href="{page}.html">{title}</a> trains this layer on sentences of such words, '
+    "and never shows it a tired animal. The page computes with its three matrices."
+)
 OPENING = """\
 <p class="start">
 <a class="start-reading" href="{first}.html">Start reading</a>
@@ -68,7 +73,7 @@ def home_page(
     more: tuple[str, ...],
     routes: dict[str, str],
 ) -> str:
-    """Return the home page: an explorer, where to begin or go on, the routes, the chapters.
+    """Return the home page: a trained layer, where to begin or go on, the routes, the chapters.
 
     `routes` are the tables of the routes by name.
     """
@@ -76,7 +81,8 @@ def home_page(
     titles = [[chapter.name, title_of(chapter)] for chapter in chapters]
     opening = OPENING.format(first=chapters[0].name, chapters=json.dumps(titles))
     lines = ["---", "html_theme.sidebar_secondary.remove: true", "---", ""]
-    lines += [f"# {book.title}", "", lead, "", "```{raw} html", explorer(), opening, "```", ""]
+    lines += [f"# {book.title}", "", lead, "", "```{raw} html", learned(notebooks), opening]
+    lines += ["```", ""]
     lines += [*ways(chapters, routes), ""]
     pictures = home_pictures(book, chapters)
     cards = [
@@ -90,6 +96,18 @@ def home_page(
         lines += [shown(STRIP, pictures), ""]
     lines += ["::::{container} cards", *cards, "::::", "", RUN, ""]
     return "\n".join([*lines, *contents(book, chapters, more)]) + "\n"
+
+
+def learned(notebooks: list[tuple[Chapter, NotebookNode]]) -> str:
+    """Return the widget of the chapter that trains a layer on sentences, or nothing."""
+    for chapter, notebook in notebooks:
+        for cell in notebook.cells:
+            for output in cell.get("outputs", []):
+                html = "".join(output.get("data", {}).get("text/html", ""))
+                if html.startswith(LEARNED):
+                    told = TRAINED.format(page=chapter.name, title=title_of(chapter))
+                    return CAPTION.sub(told, html, count=1)
+    return ""
 
 
 def ways(chapters: list[Chapter], routes: dict[str, str]) -> list[str]:

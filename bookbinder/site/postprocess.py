@@ -2,6 +2,7 @@
 
 import base64
 import re
+from hashlib import sha256
 from html import unescape
 from pathlib import Path
 
@@ -32,6 +33,8 @@ SEARCH_TAGS = re.compile(
 )
 SEARCH_PAGE = "search.html"
 TEXTS = ("sections.js", "preview-texts.js")  # of the book, for search and previews
+WEIGHTS = re.compile(r' data-weights="([^"]{100000,})"')  # of a model that `draw_arcs` shows
+WEIGHTS_FILE = "_static/weights-{}.js"  # which its script asks for when the widget is near
 INDEX_PAGE = "genindex.html"
 SECTION_SEARCH = (
     '<script src="_static/sections.js"></script>\n<script src="_static/search.js"></script>\n'
@@ -85,6 +88,7 @@ def finish(folder: Path, equations: Typeset) -> None:
             text = text.replace("</head>", f"{SECTION_SEARCH}</head>", 1)
         text = PRINTED.sub(with_letters, text)
         text = NOT_COLORED.sub(r"\1", text)  # two thirds of the parts of a page
+        text = WEIGHTS.sub(lambda held: kept_beside(held[1], folder), text)
         path.write_text(finished(text, sizes), encoding="utf-8")
     look = static / "book.css"
     look.write_text(FONT.sub(lambda font: inlined(static / font[1]), look.read_text("utf-8")))
@@ -116,8 +120,16 @@ def with_letters(printed: re.Match) -> str:
 
 
 def is_small(script: Path) -> bool:
-    """Say whether a script is one of the theme's or ours: no texts of the book."""
-    return script.name not in TEXTS
+    """Say whether a script is one of the theme's or ours: no texts of the book, no weights."""
+    return script.name not in TEXTS and not script.name.startswith("weights-")
+
+
+def kept_beside(weights: str, folder: Path) -> str:
+    """Write weights to a script of their own, and return the attribute that names it."""
+    name = WEIGHTS_FILE.format(sha256(weights.encode()).hexdigest()[:12])
+    text = f'(globalThis.d2lWeights??={{}})["{name}"]="{weights}";\n'
+    (folder / name).write_text(text, encoding="utf-8")
+    return f' data-from="{name}"'
 
 
 def finished(page: str, sizes: dict[str, tuple[int, int]]) -> str:

@@ -28,6 +28,7 @@ data type, an argument changed in place; and, where the exercise asks for it, a 
 an array that is too large.
 """
 
+from d2l_attention.practice.arcs import draw_arcs
 from d2l_attention.practice.audit import audit
 from d2l_attention.practice.checking import Result, check
 from d2l_attention.practice.exercises import Exercise
@@ -64,5 +65,6 @@ __all__ = [
     "Toggles",
     "audit",
     "check",
+    "draw_arcs",
     "explore",
 ]

@@ -1,0 +1,66 @@
+"""The widget of a trained model: what it stores, what it says, and what it cannot be made of."""
+
+import numpy as np
+import pytest
+
+from d2l_attention.practice import draw_arcs
+from d2l_attention.practice.arcs import KINDS, held_by, says, unpacked
+
+WORDS = ["the", "animal", "was", "tired"]
+rng = np.random.default_rng(0)
+MATRICES = [rng.normal(size=shape) for shape in ((4, 2), (4, 2), (4, 4))]
+OPTIONS = {
+    "text": "the animal was tired",
+    "weights": [[0.01, 0.9, 0.03, 0.06]],
+    "result": "animal",
+    "reads": WORDS,
+    "asks": -1,
+    "question": "Where?",
+    "caption": "Attention <weights>.",
+}
+
+
+def widget(snapshots=None, **options):
+    snapshots = {0: MATRICES, 100: MATRICES} if snapshots is None else snapshots
+    return draw_arcs("sentence", snapshots, **(OPTIONS | options))
+
+
+def test_a_widget_stores_each_snapshot_as_float16_and_says_its_weights():
+    html = widget()._repr_mimebundle_()["text/html"]
+    found = unpacked(html)
+    assert [step for step, _ in found] == [0, 100]
+    for _, arrays in found:
+        for array, matrix in zip(arrays, MATRICES, strict=True):
+            np.testing.assert_array_equal(array, matrix.astype(np.float16))
+    assert held_by(html)["asks"] == 3
+    assert "“tired” gives weight to: animal 0.90, tired 0.06." in html
+    assert "Still picture of “the animal was tired” after 100 training steps." in html
+    assert "Attention &lt;weights&gt;." in html
+    assert widget().html == html  # always the same
+
+
+def test_the_words_name_what_gets_weight_and_what_the_rest_gets():
+    spread = np.full((1, 12), 1 / 12)
+    letters = "27 mar 2024."
+    assert says("4", letters, KINDS["translator"].panels, spread, True) == (
+        "“4” gives weight to: letter 1 (2) 0.08, letter 2 (7) 0.08, letter 3 (gap) 0.08, "
+        "all others 0.75."
+    )
+    heads = np.array([[0.04, 0.0], [0.3, 0.7], [1.0, 0.0], [0.5, 0.5]])
+    assert "none (layer 1, head 1), b 0.70 (layer 1, head 2), a 1.00 (layer 2, head 1)" in says(
+        "b", "ab", KINDS["singer"].panels, heads, False
+    )
+
+
+@pytest.mark.parametrize(
+    ("snapshots", "message"),
+    [
+        ({0: MATRICES[:2]}, "a sentence has 3 arrays .* at step 0 there are 2"),
+        ({0: MATRICES, 9: [m[:2] for m in MATRICES]}, "at step 9"),
+        ({0: [m * 1e6 for m in MATRICES]}, "not finite as float16"),
+        ({i: [*MATRICES[:2], np.ones((300, 300))] for i in range(3)}, "may weigh 600000 bytes"),
+    ],
+)
+def test_what_cannot_be_shown_is_said(snapshots, message):
+    with pytest.raises(ValueError, match=message):
+        widget(snapshots)
