@@ -8,6 +8,9 @@ from urllib.parse import unquote, urldefrag
 
 from conftest import ROOT, SITE
 
+from bookbinder.pictures import SVG
+from bookbinder.site.light_svg import slim
+
 RAW = re.compile(r"\$|\\\(|\\\[|\\(?:eqref|ref|tag|label)\b|<!--|\[\[\d+\]\]|\{raw\}")
 
 
@@ -73,12 +76,20 @@ def test_chapters_have_equations_and_a_notebook(visited):
     assert any(link.endswith("/04_masked_softmax.ipynb") for link in facts["links"])
 
 
+def slimmed(notebook):
+    """Return a notebook whose pictures are as light as those of the site."""
+    for output in (output for cell in notebook["cells"] for output in cell.get("outputs", [])):
+        if SVG in output.get("data", {}):
+            output["data"][SVG] = slim("".join(output["data"][SVG]))
+    return notebook
+
+
 def test_downloaded_notebooks_are_those_of_the_book(site):
     copies = {  # of all editions: each stands in a folder "notebooks" of its own
         f"notebooks/{path.parent.name}/{path.name}": json.loads(path.read_bytes())
         for path in site.rglob("notebooks/*/*.ipynb")
     }
     assert copies == {
-        path.relative_to(ROOT).as_posix(): json.loads(path.read_bytes())
+        path.relative_to(ROOT).as_posix(): slimmed(json.loads(path.read_bytes()))
         for path in (ROOT / "notebooks").rglob("*.ipynb")
     }

@@ -9,7 +9,6 @@ SHIFTS = """globalThis.shift = 0;
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) shift += entry.value;
 }).observe({ type: "layout-shift", buffered: true });"""
-NETWORK = {"offline": False, "latency": 40, "downloadThroughput": 1.1e6, "uploadThroughput": 1.1e6}
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
@@ -23,8 +22,6 @@ def test_a_chapter_settles_soon_on_a_slow_machine_and_does_not_jump(
     page = context.new_page()
     session = context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
-    session.send("Network.enable")
-    session.send("Network.emulateNetworkConditions", NETWORK)
     page.goto(f"{addresses['server']}/{chapter}")
     page.evaluate("document.fonts.ready")
     page.evaluate("() => window.MathJax?.startup?.promise")

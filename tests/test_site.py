@@ -22,11 +22,13 @@ from bookbinder.site.bibliography import references_page
 from bookbinder.site.building import build_site, site_folder
 from bookbinder.site.dark_svg import dark, with_dark_version
 from bookbinder.site.dates import last_changes
+from bookbinder.site.equations import Typeset
 from bookbinder.site.functions import docstring_as_markdown, functions_page
 from bookbinder.site.home import lead_of
 from bookbinder.site.icons import icon_styles, icons_used
+from bookbinder.site.light_svg import slim
 from bookbinder.site.pages import site_notebook
-from bookbinder.site.postprocess import MODULE, finish, slim
+from bookbinder.site.postprocess import MODULE, finish
 from bookbinder.site.printing import localize
 from bookbinder.site.search_index import sections
 from bookbinder.site.styles import classes_of, used_only
@@ -128,7 +130,7 @@ def test_a_picture_that_is_not_there_stops_the_build(tmp_path):
     page = tmp_path / "index.html"
     page.write_text('<head></head><img alt="A." src="_images/none.svg">')
     with pytest.raises(BookError, match=r"index\.html shows _images/none\.svg"):
-        finish(tmp_path)
+        finish(tmp_path, Typeset([], []))
 
 
 def test_the_index_does_not_repeat_the_module():
@@ -138,12 +140,12 @@ def test_the_index_does_not_repeat_the_module():
 
 def test_search_has_each_section_once_and_functions_by_name():
     page = """<article class="bd-article"><section id="a"><h1>0. T<a class="headerlink">#</a></h1>
-        <p>Why \\(x\\)?</p><section id="b"><h2>Inner</h2><p>Text.</p></section>
+        <p>Why <span class="math">x</span>?</p><section id="b"><h2>Inner</h2><p>Text.</p></section>
         <dl class="py"><dt id="m.f">f<span>(x)</span></dt>
         <dd>It maps.</dd></dl></section></article>
     """
     assert sections("0.html", page) == [
-        ["0.html", "a", "0. T", "0. T", "Why x ?"],
+        ["0.html", "a", "0. T", "0. T", "Why x?"],
         ["0.html", "b", "0. T", "Inner", "Text."],
         ["0.html", "m.f", "0. T", "f", "f(x) It maps."],
     ]
@@ -271,6 +273,44 @@ def test_pictures_lose_digits_that_no_eye_sees_and_gaps():
     assert slim(picture) == '<path d="M1.23 2.5L-3 4z" x="1.23456"/>'
 
 
+def test_equal_cells_of_a_heat_map_are_one_path():
+    row = [("0", "10", "a"), ("10", "20", "a"), ("20", "30", "b")]
+    cells = [
+        f'<path d="M {x} 0 \nL {to} 0 \nL {to} 5 \nL {x} 5 \nL {x} 0 \n" clip-path="url(#p)" '
+        f'style="fill: #{fill}; stroke: #c; stroke-width: 0.6"/>'
+        for x, to, fill in row
+    ]
+    lines = "\n".join(cells)
+    assert slim(f'<g id="QuadMesh_1">\n{lines}\n   </g>') == (
+        '<g id="QuadMesh_1" clip-path="url(#p)" style="stroke: #c; stroke-width: 0.6">\n'
+        '<path d="M0 0H10V5H0zM10 0H20V5H10z" style="fill: #a"/>\n'
+        '<path d="M20 0H30V5H20z" style="fill: #b"/>\n</g>'
+    )
+
+
+def test_a_formula_is_typeset_keeps_its_tex_and_holds_the_signs_around_it():
+    text = '<p>Take (<span class="math">a &lt; b</span>), and <span class="math">a</span> too.</p>'
+    made = Typeset([text], []).page(text)
+    bound, alone = bs4.BeautifulSoup(made, "html.parser").select("span.math")
+    assert bound["data-tex"] == "a < b"
+    assert bound.parent["class"] == ["bound"]
+    assert (bound.previous_sibling, bound.next_sibling) == ("(", "),")
+    assert alone.parent.name == "p"
+    assert [m.get_text() for m in (bound.math, alone.math)] == ["a<b", "a"]
+    assert bound.select_one("mjx-math")["aria-hidden"] == "true"
+
+
+def test_an_equation_says_how_wide_it_is_and_the_style_sheet_has_its_letters_alone():
+    pages = [
+        f'<div class="math" id="equation-1-{n}">{"x" * n} \\tag{{1.{n}}}</div>' for n in (1, 9)
+    ]
+    equations = Typeset(pages, [])
+    widths = [float(re.search(r"--width: ([\d.]+)", equations.page(page))[1]) for page in pages]
+    assert widths[1] - widths[0] == pytest.approx(8 * 0.572, abs=0.02)  # em of an x
+    assert "MathJax_Math-Italic.woff" in equations.style
+    assert "MathJax_Fraktur" not in equations.style
+
+
 STYLES = (
     "a{b:c}.used,.unused>p{d:e}.unused{f:g}.used:not(.unused) i{h:i}"
     "@media print{.unused{j:k}}@media screen{.set .used{l:m}.unused{n:o}}@font-face{p:q}"
@@ -301,6 +341,13 @@ def test_the_site_is_built_and_a_failed_build_leaves_it(book):
         build_site(read_book(book.root))
     assert {path: path.read_bytes() for path in site.rglob("*.html")} == before
     assert not site.with_name("site.new").exists()
+
+
+@pytest.mark.parametrize("tex", ["\\frac{1}", "\\nothing x"])
+def test_an_error_in_an_equation_stops_the_build_and_names_its_line(book, tex):
+    change(book.root, "It is a new term,", f"It is ${tex}$, a new term,")
+    with pytest.raises(BookError, match=rf"book/01_second\.md:7: {re.escape(tex)}: \w+"):
+        build_site(book)
 
 
 def test_a_broken_link_stops_the_build(book):

@@ -4,6 +4,7 @@ import json
 import re
 
 EQUATION = re.compile(r'<div class="math" id="(equation-[\d-]+)"([^>]*>.*?</div>)')
+ASSISTIVE = re.compile(r"<mjx-assistive-mml.*?</mjx-assistive-mml>")  # the preview reads its TeX
 TERM = re.compile(r'<strong id="(term-[^"]+)">')
 SOURCE = re.compile(r'<li><p><span id="(reference-\d+)"></span>(.*?)</p></li>', re.DOTALL)
 BLOCKS = re.compile(r"</?(?:p|li|ul|ol|div|dd|dt|dl|blockquote|section|details)\b[^>]*>")
@@ -26,7 +27,10 @@ def previews(page: str) -> dict[str, str]:
 
     The text has one sentence a line, so a term is explained by the line that it stands in.
     """
-    found = {anchor: f'<div class="math"{rest}' for anchor, rest in EQUATION.findall(page)}
+    found = {
+        anchor: f'<div class="math"{ASSISTIVE.sub("", rest)}'
+        for anchor, rest in EQUATION.findall(page)
+    }
     for line in page.splitlines():
         found |= {anchor: inline(line) for anchor in TERM.findall(line)}
     found |= {anchor: inline(text) for anchor, text in SOURCE.findall(page)}
