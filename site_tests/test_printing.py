@@ -88,6 +88,11 @@ def test_every_explorer_has_its_still_picture_and_no_code_only_draws(book_page):
     for explorer in explorers:
         assert "Still picture at" in explorer.get_text()
         assert explorer.select("img, td.v")
+    models = book_page.select(".d2l-arcs")
+    assert len(models) == 3
+    for model in models:
+        assert model.select_one(".still").get_text().endswith("training steps.")
+        assert model.select("img")
     assert not book_page.select(".tag_drawing:not(.tag_solution) pre:not(.cell_output pre)")
     assert f"The code that draws this is in {CHAPTER}.ipynb." in book_page.get_text()
 

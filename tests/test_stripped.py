@@ -50,7 +50,7 @@ def missing_in_arcs(page: BeautifulSoup) -> list[str]:
     found = []
     if not re.search(r"Still picture of “.+” after \d+ training steps", page.get_text()):
         found.append("a trained model does not say of what its picture is")
-    if not re.search(r"gives (most )?weight to: .*\d\.\d\d", page.get_text()):
+    if not re.search(r"gives (most )?weight to[:,] .*\d\.\d\d", page.get_text()):
         found.append("a trained model does not say its weights in words")
     if not page.find("img", src=True):
         found.append("a trained model shows no picture")

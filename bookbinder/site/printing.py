@@ -201,6 +201,8 @@ def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str) -> Non
         button.decompose()
     for still in article.select(".d2l-explorer .still"):
         still.string = still.get_text().partition(" Sliders appear")[0]
+    for still in article.select(".d2l-arcs .still"):
+        still.string = still.get_text().partition(" Where scripts")[0]
     for element in article.select("[id]"):
         element["id"] = f"{name}--{element['id']}"
     for picture in article.select("img[src]"):

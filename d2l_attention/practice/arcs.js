@@ -193,7 +193,7 @@
       return shapes;
     },
   };
-  const says = (asker, tokens, names, panels, letters) => {
+  const says = (asker, tokens, panels, letters) => {
     const gets = (weights, most) => {
       const order = weights.map((w, j) => [w, j]).sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, most);
       const kept = order.filter(([w]) => w >= 0.05);
@@ -202,7 +202,7 @@
       return told.join(", ") + (most > 1 && rest >= 0.05 ? `${told.length ? ", " : ""}all others ${rest.toFixed(2)}` : "");
     };
     if (panels.length === 1) return `“${asker}” gives weight to: ${gets(panels[0], 3)}.`;
-    return `“${asker}” gives most weight to: ${panels.map((weights, i) => `${gets(weights, 1) || "none"} (${names[i]})`).join(", ")}.`;
+    return `“${asker}” gives most weight to, head by head: ${panels.map((weights) => gets(weights, 1) || "none").join(", ")}.`;
   };
 
   const make = (tag, properties, ...children) => {
@@ -290,7 +290,7 @@
       }
       last = { read, run, at };
       const rows = run.weights.map((each) => each[at]);
-      told.textContent = asking.length ? says(asking[at], read.tokens, panels, rows, kind !== "sentence") : "It writes nothing.";
+      told.textContent = asking.length ? says(asking[at], read.tokens, rows, kind !== "sentence") : "It writes nothing.";
       out.textContent = `${held.result} ${results[kind](run, read)}${read.note ?? ""}`;
       picture();
     };

@@ -52,7 +52,7 @@ HEADS = tuple(f"layer {layer}, head {head}" for layer in (1, 2) for head in (1, 
 KINDS = {
     "sentence": Kind("Your sentence", "", "Its output names:", 3, (660, 176, 1)),
     "translator": Kind("Your date", "written", "It writes:", 15, (380, 140, 0)),
-    "singer": Kind("Your song", "letter that asks", "It sings on:", 29, (380, 92, 0), HEADS),
+    "singer": Kind("Your song", "letter that asks", "It sings on:", 29, (380, 76, 0), HEADS),
 }
 
 
@@ -86,8 +86,8 @@ def draw_arcs(
         **more: What else `arcs.js` takes: `pattern`, `choices` and `chosen` of a sentence.
 
     Raises:
-        ValueError: Arrays that are not the model's, not finite or of other shapes than at first,
-            or more bytes than a page should carry.
+        ValueError: Arrays that are not the model's, in another order, of other shapes than at
+            first, too large for float16, or of more bytes than a page should carry.
     """
     model = KINDS[kind]
     arrays = {step: [as_array(a) for a in held] for step, held in snapshots.items()}
@@ -98,11 +98,13 @@ def draw_arcs(
                 f"a {kind} has {model.arrays} arrays of the same shapes in every snapshot; "
                 f"at step {step} there are {len(held)}"
             )
+    if shapes[0][:1] != (len(reads),):
+        raise ValueError(f"the first array must have a row for each of {len(reads)} tokens")
     rows = as_array(weights).reshape(len(model.panels), -1, np.shape(weights)[-1])[:, asks]
     tokens = text.split() if kind == "sentence" else list(text)
     asking = list(result) if kind == "translator" else tokens
     steps = list(arrays)
-    told = says(asking[asks], tokens, model.panels, rows, kind != "sentence")
+    told = says(asking[asks], tokens, rows, kind != "sentence")
     held = {
         "kind": kind,
         "steps": steps,
@@ -158,9 +160,7 @@ def held_by(html: str) -> dict:
     return json.loads(unescape(re.search(r' data-held="([^"]*)"', html)[1]))
 
 
-def says(
-    asker: str, tokens: Sequence[str], names: Sequence[str], panels: np.ndarray, letters: bool
-) -> str:
+def says(asker: str, tokens: Sequence[str], panels: np.ndarray, letters: bool) -> str:
     """Say in words what the arcs show; `arcs.js` says the same."""
 
     def named(j: int) -> str:
@@ -177,8 +177,8 @@ def says(
 
     if len(panels) == 1:
         return f"“{asker}” gives weight to: {gets(panels[0], 3)}."
-    each = (f"{gets(row, 1) or 'none'} ({name})" for name, row in zip(names, panels, strict=True))
-    return f"“{asker}” gives most weight to: {', '.join(each)}."
+    each = ", ".join(gets(row, 1) or "none" for row in panels)
+    return f"“{asker}” gives most weight to, head by head: {each}."
 
 
 def line(tokens: Sequence[str], width: int) -> tuple[float, list[float]]:
