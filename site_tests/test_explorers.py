@@ -26,8 +26,8 @@ PAGES = [
 LABELS = "root => [...root.querySelectorAll('svg[role]')].map(svg => svg.ariaLabel)"
 TEXTS = """root => {
   const size = (e) => e && parseFloat(getComputedStyle(e).fontSize)
-    * (e.getScreenCTM ? e.getScreenCTM().a : 1);
-  return [...root.querySelectorAll('svg.plot')].filter(svg => !svg.matches('.zoom :not(.large)'))
+    * (e.getScreenCTM ? Math.hypot(e.getScreenCTM().a, e.getScreenCTM().b) : 1);
+  return [...root.querySelectorAll('svg.plot')].filter(svg => !svg.matches('.zoom > :not(.large)'))
     .map(svg => [svg.querySelector('g text'), svg.querySelector(':scope > text:not(.name)'),
       root.querySelector('.q')].map(size));
 }"""
@@ -227,7 +227,7 @@ def drag(page, shown, dragged):
     """Drag over each plot that can be, and compare the values; `dragged`: axis -> control."""
     for picture in shown.root.locator("svg.plot[data-drag]").all():
         picture.scroll_into_view_if_needed()
-        if picture.evaluate("svg => svg.matches('.zoom :not(.large)')"):
+        if picture.evaluate("svg => svg.matches('.zoom > :not(.large)')"):
             picture.click()
         box = picture.bounding_box()
         unit = box["width"] / float(picture.get_attribute("viewBox").split()[2])
@@ -397,7 +397,8 @@ def test_each_plot_has_a_name_of_its_own_and_says_where_its_explorer_stands(open
     for shown in explorers:
         first = shown.root.evaluate(LABELS)
         assert len(set(first)) == len(first)
-        next(iter(walk(page, shown, 0)))
+        start = shown.at(0)
+        next(place for place in walk(page, shown, 0) if place != start)
         places = shown.root.evaluate(SHOWN)["places"]
         names = [name for name, *_ in shown.data["sliders"]]
         now = ", ".join(

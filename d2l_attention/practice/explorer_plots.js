@@ -64,7 +64,7 @@
       });
     };
     svg.addEventListener("pointerdown", (event) => {
-      if (svg.matches(".zoom :not(.large)")) return; // a click on it makes it large
+      if (svg.matches(".zoom > :not(.large)")) return; // a click on it makes it large
       event.preventDefault();
       svg.setPointerCapture(event.pointerId);
       controls[targets.find((t) => t !== "")].focus(); // so that arrow keys go on from here
