@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
-from bookbinder.chapters import Chapter, tags_of
+from bookbinder.chapters import FOLDED, Chapter, tags_of
 from bookbinder.text import Line, headings_of
 
 WORDS_A_MINUTE = 150
@@ -80,7 +80,7 @@ def count(section: Section, cell: NotebookNode, source: str) -> None:
         section.words += words_in(source) - words_in(folded)
     elif "solution" in tags_of(cell):
         section.solution_lines += lines_in(cell.source)
-    elif not ("drawing" in tags_of(cell) or "explore(" in cell.source):
+    elif not (set(tags_of(cell)) & set(FOLDED) or "explore(" in cell.source):
         section.code_lines += lines_in(cell.source)
 
 

@@ -2969,6 +2969,55 @@ def two_part_keys(d: Drawing) -> None:
     d.box(408, 164, 208, 40, KEY, "rotated, e, for all")
 
 
+@diagram(600, 172)  # chapter 12
+def next_letters(d: Drawing) -> None:
+    """Each position of a song has a target, the next letter.
+
+    Under the letters t, u, l, i, t, u, l, i, t that were heard stand their targets, each one letter
+    further. While the first phrase of four letters runs, nobody can know the target; from the
+    second t on, it stands in the song already.
+    """
+    song, phrase, x, w, h = "tulitulitu", 4, 112, 50, 38
+    d.text(x - 16, 40, "heard", SMALL, "end")
+    d.text(x - 16, 92, "target", SMALL, "end")
+    for j in range(len(song) - 1):
+        known = j >= phrase
+        d.box(x + w * j, 20, w, h, EMPTY, song[j])
+        d.box(x + w * j, 72, w, h, PLAIN if known else EMPTY, song[j + 1])
+        d.line((x + w * (j + 0.5), 58), (x + w * (j + 0.5), 72))
+    for start, end, words in (
+        (0, phrase, "nobody can know"),
+        (phrase, len(song) - 1, "stands in the song already"),
+    ):
+        left, right = x + w * start + 4, x + w * end - 4
+        d.line((left, 118), (left, 128), (right, 128), (right, 118))
+        d.text((left + right) / 2, 148, words, SMALL, ink=SOFT)
+
+
+@diagram(700, 270)  # chapter 12
+def kinds_of_heads(d: Drawing) -> None:
+    """Three kinds of heads on a text of four tokens that is said twice.
+
+    With an attention sink, all queries put their weight on the first key, the leftmost column. A
+    head that looks at the token before has its weight just below the diagonal. An induction head,
+    from the fifth query on, has it three positions below the diagonal.
+    """
+    n, size, phrase = 8, 24, 4
+    kinds = {
+        "attention sink": lambda i: 0,
+        "the token before": lambda i: max(i - 1, 0),
+        "induction head": lambda i: i - phrase + 1 if i >= phrase else 0,
+    }
+    for at, (name, key) in enumerate(kinds.items()):
+        x, y = 40 + 226 * at, 40
+        d.text(x + n * size / 2, 20, name, SMALL)
+        d.box(x, y, n * size, n * size, EMPTY)
+        for i in range(n):
+            d.box(x + size * key(i), y + size * i, size, size, shade(1))
+        d.line((x, y), (x + n * size, y + n * size), dash="3 5")
+        d.text(x + n * size / 2, y + n * size + 20, "keys", TINY, ink=SOFT)
+
+
 @diagram(560, 580)  # chapter 12
 def transformer_block(d: Drawing) -> None:
     """A Transformer block.
