@@ -109,7 +109,7 @@ CHAPTERS = {  # part of the chapter -> what stands there instead, and what is wr
     '<details class="hint">': ("<details>", 'write <details class="hint"> around hints, and'),
     "<summary>Hint 1</summary>": (
         "<summary>More</summary>",
-        "begins with Solution, Answer or Hint",
+        "begins with Solution, Answer, Hint or What to read",
     ),
     ".\n</details>": (".", "</details> in one cell"),
     "<summary>Solution</summary>": ("", "</details> in one cell"),

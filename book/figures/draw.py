@@ -23,7 +23,7 @@ from math import cos, exp, log, pi, radians, sin, sqrt, tanh
 from pathlib import Path
 from typing import NamedTuple
 
-CARD, INK, SOFT, PALE = "#FFFFFF", "#222222", "#555555", "#BDBDBD"
+CARD, INK, SOFT, PALE = "#FFFFFF", "#222222", "#555555", "#B4B4B4"
 TEXT, SMALL, TINY = 17, 15, 13  # font sizes; subscripts are TINY
 STROKE = 2
 
@@ -268,7 +268,7 @@ KEYS = ((1, 0), (0, 1), (-1, 2), (1, 1))
 VALUES = ((0, 2), (3, 1), (2, 0), (0, 0))
 MASKED_KEY = 3
 UNIT = 30  # of the planes in which vectors are drawn
-PALE, GRAY = "#B4B4B4", Role("#C9C9C9", "#555555")
+GRAY = Role("#C9C9C9", SOFT)
 
 
 class Strip(NamedTuple):
