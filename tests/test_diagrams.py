@@ -1,25 +1,19 @@
 """The book's diagrams: the files are what the script draws, and can be read by everyone."""
 
-import importlib.util
 import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+import draw
+import kit
 import pytest
+import strip
 
 FIGURES = Path(__file__).resolve().parent.parent / "book" / "figures"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def load_script():
-    spec = importlib.util.spec_from_file_location("draw", FIGURES / "draw.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    return script
-
-
-DRAW = load_script()
-TEXTS = {name: drawn() for name, drawn in DRAW.DIAGRAMS.items()}
+TEXTS = {name: drawn() for name, drawn in draw.DIAGRAMS.items()}
 CARDS = [name for name in TEXTS if name.startswith("card_")]
 STRIPS = [name for name in TEXTS if name.startswith("strip_")]
 HEAD = re.compile(r"\A# .*\n\n(?:>.*\n)+\n!\[(.*)\]\(figures/(.*)\.svg\)\n")
@@ -50,7 +44,7 @@ def below(svg, text):
     x, y, fill = (left + right) / 2, baseline - 0.36 * size, None
     for shape in svg:
         if shape is text:
-            return DRAW.PLAIN.fill if fill == DRAW.MASKED.fill else fill  # hatched gray
+            return kit.PLAIN.fill if fill == kit.MASKED.fill else fill  # hatched gray
         if shape.tag == SVG + "rect" and shape.get("fill") != "none":
             across, down = x - float(shape.get("x", 0)), y - float(shape.get("y", 0))
             if 0 <= across <= float(shape.get("width")) and 0 <= down <= float(shape.get("height")):
@@ -111,10 +105,10 @@ def test_a_chapter_begins_with_the_strip_and_the_step_that_it_changes(path):
     chapter = path.stem[:2]
     head = HEAD.match(path.read_text(encoding="utf-8"))
     assert head, "no picture below the question"
-    change = DRAW.STRIPS[chapter].change
+    change = strip.STRIPS[chapter].change
     assert head[2] == f"strip_{chapter}"
     assert head[1].endswith(change)
-    lit = DRAW.STRIPS[chapter].lit
+    lit = strip.STRIPS[chapter].lit
     assert all(step in change for step in lit), "its words do not name the step"
     bold = re.findall(r"<tspan font-weight=\"bold\">(.*?)</tspan>", TEXTS[head[2]])
     assert bold == list(lit.values())
@@ -138,5 +132,5 @@ def test_every_chapter_has_a_card_that_can_be_read_at_its_size():
 
 
 def test_the_map_names_every_chapter_once_or_more():
-    told = [n for step in DRAW.MAP.values() for n in step] + list(DRAW.WHOLE)
+    told = [n for step in strip.MAP.values() for n in step] + list(strip.WHOLE)
     assert sorted(set(told)) == list(range(1, 16))
