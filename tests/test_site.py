@@ -176,10 +176,12 @@ def test_on_a_dark_page_0_is_dark_and_1_a_bright_blue():
 
 
 def test_a_figure_gets_a_dark_version_and_a_filter_turns_heat_maps():
-    svg = '<svg a="b"><g id="QuadMesh_1"><path style="fill: #08306b; stroke: #e0e0e0"/></g></svg>'
+    cells = '<g id="QuadMesh_1"><path style="fill: #08306b; stroke: #eeeeee"/></g>'
+    svg = f'<svg a="b">{cells}<path style="stroke: #e0e0e0"/></svg>'
     style = with_dark_version(svg).removeprefix('<svg a="b">').partition("</style>")[0]
     assert style.startswith("<style>@media (prefers-color-scheme: dark){svg{fill:#f2f2f2}")
     assert "#08306b" not in style
+    assert "#eeeeee" not in style
     assert '[style*="stroke: #e0e0e0"]:not([id^="QuadMesh"] *)' in style
     assert '[id^="QuadMesh"]{filter:url(#dark-cells)}' in style
     assert '</style><filter id="dark-cells"' in with_dark_version(svg)
@@ -269,8 +271,8 @@ def test_icons_are_found_by_their_whole_name():
 
 
 def test_pictures_lose_digits_that_no_eye_sees_and_gaps():
-    picture = '<path d="M 1.23456 2.5 \nL -3 4 \nz\n" x="1.23456"/>'
-    assert slim(picture) == '<path d="M1.23 2.5L-3 4z" x="1.23456"/>'
+    picture = '<path d="M 1.23456 2.5 \nL -3 4 \nz\n" y="1.23456"/>'
+    assert slim(picture) == '<path d="M1.23 2.5L-3 4z" y="1.23456"/>'
 
 
 def test_equal_cells_of_a_heat_map_are_one_path():
@@ -283,8 +285,27 @@ def test_equal_cells_of_a_heat_map_are_one_path():
     lines = "\n".join(cells)
     assert slim(f'<g id="QuadMesh_1">\n{lines}\n   </g>') == (
         '<g id="QuadMesh_1" clip-path="url(#p)" style="stroke: #c; stroke-width: 0.6">\n'
-        '<path d="M0 0H10V5H0zM10 0H20V5H10z" style="fill: #a"/>\n'
-        '<path d="M20 0H30V5H20z" style="fill: #b"/>\n</g>'
+        '<path d="M0 0h10v5h-10zM10 0h10v5h-10z" style="fill: #a"/>\n'
+        '<path d="M20 0h10v5h-10z" style="fill: #b"/>\n</g>'
+    )
+
+
+def test_letters_stand_where_they_stood_and_groups_have_no_names():
+    letter = '<use xlink:href="#DejaVuSans-Bold-16" transform="translate(63.623047 0)"/>'
+    picture = f'<g id="text_1">{letter}</g><g id="xtick_1"><g id="line2d_1"/></g>'
+    assert slim(picture) == '<g><use xlink:href="#-Bold-16" x="63.62"/></g>'
+    high = '<use xlink:href="#a" transform="translate(1.23456 2.5) scale(0.7)"/>'
+    assert slim(high) == '<use xlink:href="#a" transform="translate(1.23 2.5) scale(0.7)"/>'
+
+
+def test_hatched_neighbors_are_one_rectangle():
+    boxes = "".join(
+        f"M{x} {y}L{x + 5} {y}L{x + 5} {y + 5}L{x} {y + 5}z" for y in (0, 5) for x in (0, 5)
+    )
+    path = f'<path d="{boxes}" clip-path="url(#p)" style="fill: url(#h)"/>'
+    assert (
+        slim(path)
+        == '<path d="M0 0h10v5h-10zM0 5h10v5h-10z" clip-path="url(#p)" style="fill: url(#h)"/>'
     )
 
 

@@ -8,6 +8,7 @@ import colorsys
 import re
 
 ROOT = re.compile(r"<svg\b[^>]*>")
+HEAT_MAP = re.compile(r'<g id="QuadMesh_\d+".*?</g>', re.DOTALL)  # the filter turns it
 FOUND = re.compile(r'(?:(fill|stroke): |(fill|stroke)=")(#[0-9a-fA-F]{6})\b')
 PAGE, INK = 0.07, 0.95  # the lightness that white and black become; #121212 is the dark page
 GRAY = 12  # how far the channels of a gray may lie apart, of 255
@@ -42,7 +43,7 @@ def dark_rules(svg: str) -> list[str]:
     rules = [f"svg{{fill:{dark('#000000')}}}"]  # text without a color of its own
     if 'id="QuadMesh' in svg:
         rules.append(f"{CELLS}{{filter:url(#dark-cells)}}")
-    for in_style, attribute, color in sorted(set(FOUND.findall(svg))):
+    for in_style, attribute, color in sorted(set(FOUND.findall(HEAT_MAP.sub("", svg)))):
         pale = attribute == "fill" and lightness(color) > PALE
         if not (is_gray(color) or pale or color.upper() in ROLES):
             continue

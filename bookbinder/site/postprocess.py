@@ -2,6 +2,7 @@
 
 import base64
 import re
+from collections import Counter
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
@@ -15,6 +16,7 @@ from bookbinder.site.previews import previews_script
 from bookbinder.site.search_index import sections_script
 from bookbinder.site.styles import classes_of, used_only
 
+SCRIPT = re.compile(r"<script>(\(\(\) => \{\nconst BLUES.*?)</script>", re.DOTALL)
 ICON_SCRIPT = "scripts/fontawesome.js"
 SCRIPT_TAG = re.compile(r"\s*<(?:script|link)[^>]*fontawesome\.js[^>]*>(?:</script>)?")
 SOURCE_MAP = re.compile(r"/[/*]# sourceMappingURL=\S+(?: ?\*/)?\s*$")
@@ -72,6 +74,7 @@ def finish(folder: Path, equations: Typeset) -> None:
         style_sheet.write(equations.style)
     names = {path.name: text for path, text in pages.items()}
     (static / "preview-texts.js").write_text(previews_script(names), encoding="utf-8")
+    counts = Counter(code for text in pages.values() for code in SCRIPT.findall(text))
     sizes = {}
     for path in folder.glob("_images/*.svg"):
         svg = path.read_text(encoding="utf-8")
@@ -88,6 +91,7 @@ def finish(folder: Path, equations: Typeset) -> None:
             text = text.replace("</head>", f"{SECTION_SEARCH}</head>", 1)
         text = PRINTED.sub(with_letters, text)
         text = NOT_COLORED.sub(r"\1", text)  # two thirds of the parts of a page
+        text = SCRIPT.sub(lambda s: s[0] if counts[s[1]] == 1 else shared(s[1], folder), text)
         text = WEIGHTS.sub(lambda held: kept_beside(held[1], folder), text)
         path.write_text(finished(text, sizes), encoding="utf-8")
     look = static / "book.css"
@@ -122,6 +126,13 @@ def with_letters(printed: re.Match) -> str:
 def is_small(script: Path) -> bool:
     """Say whether a script is one of the theme's or ours: no texts of the book, no weights."""
     return script.name not in TEXTS and not script.name.startswith("weights-")
+
+
+def shared(code: str, folder: Path) -> str:
+    """Write the script of explorers to a file that all of them share, and return its tag."""
+    name = f"_static/explorer-{sha256(code.encode()).hexdigest()[:12]}.js"
+    (folder / name).write_text(code, encoding="utf-8")
+    return f'<script src="{name}"></script>'
 
 
 def kept_beside(weights: str, folder: Path) -> str:
