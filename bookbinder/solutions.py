@@ -16,7 +16,7 @@ from bookbinder.chapters import tags_of
 from bookbinder.files import read_notebook
 from bookbinder.roles import WORDS
 
-ABOVE, BELOW, ALONE = "solution_above", "solution_below", "solution"  # keys in the metadata
+KEYS = ABOVE, BELOW, ALONE = "solution_above", "solution_below", "solution"  # in the metadata
 FIRST_FOLD = re.compile(r"\A<details>\n<summary>.*</summary>\n\n")  # that of a hint has a class
 LAST_FOLD = re.compile(r"(?:\A|\n)<details>\n(?:(?!</?details).)*</details>\Z", re.DOTALL)
 END = "</details>"
@@ -41,7 +41,7 @@ def unfolded(notebook: NotebookNode) -> NotebookNode:
     made = copy.deepcopy(notebook)
     made.cells = []
     for cell in copy.deepcopy(notebook.cells):
-        above, below, alone = (cell.metadata.pop(key, []) for key in (ABOVE, BELOW, ALONE))
+        above, below, alone = (cell.metadata.pop(key, []) for key in KEYS)
         cell.source = cell.source.replace(text_of(above), "", 1) if above else cell.source
         cell.source = cell.source.replace(f"\n{text_of(below)}", "", 1) if below else cell.source
         made.cells += alone or [*above, cell, *below]

@@ -10,6 +10,7 @@ import time
 import webbrowser
 from pathlib import Path
 
+from bookbinder import solutions
 from bookbinder.binding import notebook_path
 from bookbinder.chapters import Chapter
 from bookbinder.config import Book, Edition
@@ -75,6 +76,9 @@ def build_edition(book: Book, edition: Edition, goal: Path) -> list[Chapter]:
         for data in (o.get("data", {}) for c in notebook["cells"] for o in c.get("outputs", [])):
             if SVG in data:
                 data[SVG] = slim("".join(data[SVG]))
+        for cell in notebook["cells"]:  # a reader has no use for what the tests unfold
+            for key in solutions.KEYS:
+                cell["metadata"].pop(key, None)
         text = json.dumps(notebook, ensure_ascii=False, separators=(",", ":"))  # a tenth lighter
         (downloads / f"{chapter.name}.ipynb").write_text(text, encoding="utf-8")
     return chapters
