@@ -2,21 +2,29 @@
 
 import json
 import re
+from urllib.parse import unquote
 
 EQUATION = re.compile(r'<div class="math" id="(equation-[\d-]+)"([^>]*>.*?</div>)')
 ASSISTIVE = re.compile(r"<mjx-assistive-mml.*?</mjx-assistive-mml>")  # the preview reads its TeX
 TERM = re.compile(r'<strong id="(term-[^"]+)">')
 SOURCE = re.compile(r'<li><p><span id="(reference-\d+)"></span>(.*?)</p></li>', re.DOTALL)
+REFERENCE = re.compile(r'href="([\w.]*)#((?:equation|term|reference)-[^"]*)"')
 BLOCKS = re.compile(r"</?(?:p|li|ul|ol|div|dd|dt|dl|blockquote|section|details)\b[^>]*>")
 INNER = re.compile(r' id="[^"]*"|</?a\b[^>]*>')  # a preview has no anchors and no links
 
 
 def previews_script(pages: dict[str, str]) -> str:
-    """Return a script with the HTML to show for each "page.html#anchor"."""
+    """Return a script with the HTML to show for each "page.html#anchor" that a link leads to."""
+    wanted = {
+        f"{page or name}#{unquote(anchor)}"
+        for name, text in pages.items()
+        for page, anchor in REFERENCE.findall(text)
+    }
     found = {
         f"{name}#{anchor}": html
         for name, page in pages.items()
         for anchor, html in previews(page).items()
+        if f"{name}#{anchor}" in wanted
     }
     text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     return f"const PREVIEWS = {text};\n"
