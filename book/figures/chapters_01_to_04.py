@@ -605,7 +605,7 @@ def joined_masks(d: Drawing) -> None:
     mask hides every first key. Joined, three keys are left in the first row, one in the second
     and none in the third, which is fully masked.
     """
-    lens, w, h, top = (4, 2, 1), 36, 40, 60
+    lens, w, h, top = (4, 2, 1), 34, 38, 60
     first = [[j < length for j in range(4)] for length in lens]
     second = [[j > 0 for j in range(4)]] * 3
     joined = [
@@ -613,7 +613,7 @@ def joined_masks(d: Drawing) -> None:
     ]
     heads = "lengths 4, 2, 1", "not the first", "both"
     for k, (head, mask) in enumerate(zip(heads, (first, second, joined), strict=True)):
-        left = 24 + 184 * k
+        left = 24 + 188 * k
         d.text(left + 2 * w, 28, f"**{head}**", SMALL)
         for i, row in enumerate(mask):
             for j, may in enumerate(row):
@@ -621,9 +621,8 @@ def joined_masks(d: Drawing) -> None:
                     left + w * j, top + h * i, w, h, EMPTY if may else MASKED, "T" if may else "F"
                 )
         if k < 2:
-            d.text(left + 4 * w + 20, top + 1.5 * h, ("AND", "=")[k], SMALL)
-    d.line((392, 180), (536, 180), edge=INK)
-    d.text(464, 200, "no key left", SMALL)
+            d.text(left + 4 * w + 26, top + 1.5 * h, ("AND", "=")[k], SMALL)
+    d.text(468, 194, "no key left", SMALL)
     d.text(
         24,
         240,

@@ -26,7 +26,7 @@ from kit import (
 )
 
 STEPS = ("query", "scores", "mask", "weights", "weighted sum")
-EDGES = ((0, 98), (116, 214), (232, 330), (348, 490), (508, 640))  # left and right of each step
+EDGES = ((0, 98), (116, 222), (240, 346), (364, 506), (524, 640))  # left and right of each step
 Q = (2, 1)
 KEYS = ((1, 0), (0, 1), (-1, 2), (1, 1))
 VALUES = ((0, 2), (3, 1), (2, 0), (0, 0))

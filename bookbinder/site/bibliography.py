@@ -41,7 +41,7 @@ def references(chapter: Chapter) -> list[tuple[str, str]]:
 
 
 def last_name(quoted: str) -> str:
-    first = re.split(r",| and | “", quoted)[0]
+    first = re.split(r",| and | et al| “", quoted)[0]
     return first.split()[-1].lower() if first.split() else ""
 
 

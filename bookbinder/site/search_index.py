@@ -30,7 +30,7 @@ def sections(name: str, page: str) -> list[list[str]]:
 
     if name in NOT_SEARCHED:
         return []
-    page = COLORED.sub(lambda span: "" if span[1] in NO_WORDS else span[2], page)
+    page = COLORED.sub(lambda span: " " if span[1] in NO_WORDS else span[2], page)
     article = BeautifulSoup(page, "html.parser").select_one("article.bd-article")
     if article is None:
         return []

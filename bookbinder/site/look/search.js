@@ -30,7 +30,9 @@
     line.className = "context";
     const spots = patterns.flatMap((p) => [...text.matchAll(p)].map((m) => [m.index, m.index + m[0].length]));
     spots.sort((a, b) => a[0] - b[0]);
-    const first = Math.max((spots[0]?.[0] ?? 0) - AROUND, 0), last = first + 2 * AROUND;
+    const wanted = (spots[0]?.[0] ?? 0) - AROUND; // from here on, whole words
+    const first = wanted > 0 ? text.indexOf(" ", wanted) + 1 : 0;
+    const end = text.indexOf(" ", first + 2 * AROUND), last = end < 0 ? text.length : end;
     let at = first;
     line.append(first ? "… " : "");
     for (const [from, to] of spots) {
