@@ -451,7 +451,7 @@ def keys_on_a_circle(d: Drawing) -> None:
     for name, key in places.items():
         x, y = at(*key)
         d.box(x - 7, y - 7, 14, 14, KEY)
-        shift = {"bridge": (14, 12), "chapel": (-10, -18), "mill, summit": (12, -14)}[name]
+        shift = {"bridge": (14, 12), "chapel": (-10, -18), "mill, summit": (11, -4)}[name]
         d.text(x + shift[0], y + shift[1], name, TINY, "start")
     d.disk(*at(*ADA), 7, QUERY.fill, QUERY.edge)
     d.text(at(*ADA)[0] + 14, at(*ADA)[1] - 6, "Ada", TINY, "start")
