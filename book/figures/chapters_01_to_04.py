@@ -339,7 +339,7 @@ def stations_map(d: Drawing) -> None:
     for name, place in STATIONS.items():
         x, y = at(*place)
         d.box(x - 7, y - 7, 14, 14, KEY)
-        below = 20 if name == "chapel" else -14
+        below = 16 if name == "chapel" else -14
         d.text(x + 12, y + below, f"{name} {DEGREES[name]}°", TINY, "start")
     for name, place in (("Ada", ADA), ("Ben", BEN)):
         x, y = at(*place)
@@ -400,9 +400,9 @@ def near_or_far(d: Drawing) -> None:
             d.box(x - 8, y - 8, 16, 16, shade(weight))
             side_of, shift = {
                 "bridge": ("start", (12, -12)),
-                "chapel": ("start", (-4, -18)),
+                "chapel": ("start", (4, -22)),
                 "mill": ("start", (12, -10)),
-                "summit": ("end", (12, -20)),
+                "summit": ("end", (-14, 4)),
             }[name]
             d.text(x + shift[0], y + shift[1], f"{name} {number(weight)}", TINY, side_of)
         d.disk(*at(*ADA), 7, QUERY.fill, QUERY.edge)
@@ -451,8 +451,8 @@ def keys_on_a_circle(d: Drawing) -> None:
     for name, key in places.items():
         x, y = at(*key)
         d.box(x - 7, y - 7, 14, 14, KEY)
-        shift = {"bridge": (14, 12), "chapel": (-10, -18), "mill, summit": (-14, 4)}[name]
-        d.text(x + shift[0], y + shift[1], name, TINY, "end" if name[0] == "m" else "start")
+        shift = {"bridge": (14, 12), "chapel": (-10, -18), "mill, summit": (11, -4)}[name]
+        d.text(x + shift[0], y + shift[1], name, TINY, "start")
     d.disk(*at(*ADA), 7, QUERY.fill, QUERY.edge)
     d.text(at(*ADA)[0] + 14, at(*ADA)[1] - 6, "Ada", TINY, "start")
     d.disk(*at(0, 0), 4, SOFT)
@@ -496,7 +496,7 @@ def seen_pairs(d: Drawing) -> None:
         for j in range(len(nouns)):
             if i // 4 == j // 5:
                 apart = (j - i) % 4 == 0
-                d.box(left + w * j, top + h * i, w, h, MASKED if apart else Role("#D5D5D5", SOFT))
+                d.box(left + w * j, top + h * i, w, h, MASKED if apart else Role("#B8B8B8", SOFT))
     d.text(
         left + w * 20,
         330,

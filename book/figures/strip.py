@@ -132,7 +132,7 @@ STRIPS = {
     ),
     "12": Strip(
         "this chapter stacks many strips, one for each head, so there are several weights.",
-        {"weights": "h × weights"},
+        {"weights": "H × weights"},
         dim=False,
         score=scaled,
         many=STEPS,
@@ -213,9 +213,9 @@ class Place(NamedTuple):
         """Return where a point of the plane lies, the lowest left one at (0, 0)."""
         return self.left + 7 + UNIT * point[0], self.base - UNIT * point[1]
 
-    def note(self, x: float, text: str) -> None:
+    def note(self, x: float, text: str, size: int = 14) -> None:
         """Write below the baseline."""
-        self.d.text(self.left + x, self.base + 15, text, 14, ink=SOFT)
+        self.d.text(self.left + x, self.base + 15, text, size, ink=SOFT)
 
     def plane(self) -> None:
         """Draw the points with whole coordinates."""
@@ -228,12 +228,13 @@ class Place(NamedTuple):
     ) -> None:
         """Draw a bar for each key, and its number below."""
         pitch = self.width / len(heights)
+        size = 13 if pitch < 30 and any("." in text for text in texts) else 14
         for j, (height, role, text) in enumerate(zip(heights, roles, texts, strict=True)):
             if self.there:
                 x, h = self.left + (j + 0.5) * pitch - 9, unit * height
                 if h:
                     self.d.bar(x, self.base - h, 18, h, self.of(role))
-                self.note(x + 9 - self.left, text)
+                self.note(x + 9 - self.left, text, size)
         right = self.left + self.width
         edge = PALE if self.gray else SOFT
         self.d.line((self.left, self.base), (right, self.base), edge=edge)
@@ -321,7 +322,7 @@ MAP = {  # which chapters change which step, and to what
     "weights": {2: "kernels", 4: "masked softmax", 13: "sparsemax"},
     "weighted sum": {9: "blocks", 13: "two orders"},
 }
-WHOLE = {1: "by hand", 6: "as a layer", 12: "many heads", 14: "tested", 15: "in D2L"}
+WHOLE = {1: "by hand", 6: "as a layer", 12: "many heads", "A": "tested", "B": "in D2L"}
 
 
 @diagram(640, 352)  # chapter 0
@@ -329,7 +330,7 @@ def chapters(d: Drawing) -> None:
     """The chapters, each under the step of attention that it changes.
 
     The query: 10. The scores: 2, 3, 5, 7, 8, 9, 11. The mask: 4. The weights: 2, 4, 13. The
-    weighted sum: 9, 13. All steps: 1, 6, 12, 14, 15.
+    weighted sum: 9, 13. All steps: 1, 6, 12 and the appendices A, B.
     """
     draw_steps(d, STRIPS["00"])
     for (left, _), step in zip(EDGES, STEPS, strict=True):
