@@ -269,8 +269,7 @@ def fair_shares(d: Drawing) -> None:
                 )
         owner = f"machine {i}" if i < P else "whose?"
         d.text(x + 2 * P * w + 12, top + w / 2, owner, SMALL, "start", INK if i < P else SOFT)
-    d.text(x - 12, 254, "hatched:", SMALL, "end", SOFT)
-    d.text(x, 254, "masked", SMALL, "start", SOFT)
+    d.text(x + w * P, 254, "hatched: masked", SMALL, ink=SOFT)
 
 
 @diagram(608, 600)  # chapter 10
@@ -304,7 +303,7 @@ def encoder_decoder(d: Drawing) -> None:
     d.box(x, 328, 216, 60, QUERY, "query: decoder state", f"**s**_{{t−1}}, wrote {target[:step]}")
     d.arrow((x + 108, 328), (x + 108, 288))
     d.text(x + 96, 308, "scores", SMALL, "end", SOFT)
-    d.box(right - 224, 328, 216, 60, VALUE, "context **c**_{t}", "weighted sum of states")
+    d.box(right - 224, 328, 216, 60, PLAIN, "context **c**_{t}", "weighted sum of states")
     d.arrow((right - 116, 288), (right - 116, 328))
     d.box(middle - 112, 444, 216, 44, PLAIN, "next state **s**_{t}")
     d.arrow((x + 108, 388), (x + 108, 416), (middle - 40, 416), (middle - 40, 444))

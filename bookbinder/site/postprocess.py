@@ -90,6 +90,7 @@ def finish(folder: Path, equations: Typeset) -> None:
         if path.name == SEARCH_PAGE:
             text = text.replace("</head>", f"{SECTION_SEARCH}</head>", 1)
         text = PRINTED.sub(with_letters, text)
+        text = text.replace("</details><details", "</details>\n<details")  # equal gaps in a row
         text = NOT_COLORED.sub(r"\1", text)  # two thirds of the parts of a page
         text = SCRIPT.sub(lambda s: s[0] if counts[s[1]] == 1 else shared(s[1], folder), text)
         text = WEIGHTS.sub(lambda held: kept_beside(held[1], folder), text)
