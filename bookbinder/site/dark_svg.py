@@ -42,7 +42,7 @@ def dark_rules(svg: str) -> list[str]:
     """
     rules = [f"svg{{fill:{dark('#000000')}}}"]  # text without a color of its own
     if 'id="QuadMesh' in svg:
-        rules.append(f"{CELLS}{{filter:url(#dark-cells)}}")
+        rules.append(f"{CELLS}{{fill:#000;filter:url(#dark-cells)}}")  # black ones name no fill
     for in_style, attribute, color in sorted(set(FOUND.findall(HEAT_MAP.sub("", svg)))):
         pale = attribute == "fill" and lightness(color) > PALE
         if not (is_gray(color) or pale or color.upper() in ROLES):
