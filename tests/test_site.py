@@ -182,6 +182,7 @@ def test_a_figure_gets_a_dark_version_and_a_filter_turns_heat_maps():
     assert style.startswith("<style>@media (prefers-color-scheme: dark){svg{fill:#f2f2f2}")
     assert "#08306b" not in style
     assert "#eeeeee" not in style
+    assert '[id^="QuadMesh"]{fill:#000;' in style  # black cells name no fill
     assert '[style*="stroke: #e0e0e0"]:not([id^="QuadMesh"] *)' in style
     assert '[id^="QuadMesh"]{filter:url(#dark-cells);fill:#000}' in style  # black: no color
     assert '</style><filter id="dark-cells"' in with_dark_version(svg)
@@ -273,6 +274,11 @@ def test_icons_are_found_by_their_whole_name():
 def test_pictures_lose_digits_that_no_eye_sees_and_gaps():
     picture = '<path d="M 1.23456 2.5 \nL -3 4 \nz\n" y="1.23456"/>'
     assert slim(picture) == '<path d="M1.23 2.5L-3 4z" y="1.23456"/>'
+
+
+def test_a_bracket_stays_open():
+    bracket = '<path d="M28 48L22 48L22 216L28 216" fill="none"/>'
+    assert slim(bracket) == bracket
 
 
 def test_equal_cells_of_a_heat_map_are_one_path():

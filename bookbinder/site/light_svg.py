@@ -14,7 +14,7 @@ METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
 INDENT = re.compile(r"\n\s+")
 HEAT_MAP = re.compile(r'(<g id="QuadMesh_\d+")>(.*?)</g>', re.DOTALL)
 CELL = re.compile(r'<path d="([^"]*)" (clip-path="[^"]*") style="(fill: #\w+)((?:; [^"]*)?)"/>')
-BOX = re.compile(r"M(\S+) (\S+)L(\S+) \2L\3 ([^\sLz]+)L\1 \4(?:L\1 \2)?z?(?=[\"M])")
+BOX = re.compile(r"M(\S+) (\S+)L(\S+) \2L\3 ([^\sLz]+)L\1 \4(?:L\1 \2z?|z)(?=[\"M])")
 HATCHED = re.compile(r'(?<=<path d=")(?:M\S+ \S+h\S+v\S+h\S+z)+(?="[^>]*fill: url)')
 SAME = 0.03  # CSS pixels: two edges that are one
 SIDES = re.compile(r"M(\S+) (\S+?)h(\S+?)v(\S+?)h\S+?z")
