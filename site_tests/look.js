@@ -9,7 +9,7 @@
   const scale = (b) => size(b.querySelector("mjx-container")) / size(b.closest("p, li, dd, section")) / 1.08;
   const alone = all("article *").filter((e) => { // the sign after it has slipped to the next line
     const sign = e.nextSibling;
-    if (e.closest("pre") || sign?.nodeType !== Node.TEXT_NODE || !/^[.,;:!?)\]”’]/.test(sign.data)) return false;
+    if (e.closest("pre, details:not([open])") || sign?.nodeType !== Node.TEXT_NODE || !/^[.,;:!?)\]”’]/.test(sign.data)) return false;
     const range = document.createRange();
     range.setStart(sign, 0);
     range.setEnd(sign, 1);

@@ -326,7 +326,7 @@ def test_the_date_is_written_digit_by_digit_and_at_once_with_less_motion(shown):
 @pytest.mark.parametrize("kind", CHAPTERS)
 def test_the_site_shows_the_widget_of_the_chapter(browser, addresses, kind):
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = open_page(context, f"{addresses['file']}/{CHAPTERS[kind]}.html", math=False)
+    page = open_page(context, f"{addresses['file']}/{CHAPTERS[kind]}.html")
     page.locator(".d2l-arcs").scroll_into_view_if_needed()
     page.wait_for_selector(".d2l-arcs[data-ready]")
     state = page.evaluate(STATE)

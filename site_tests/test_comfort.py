@@ -151,7 +151,7 @@ def test_a_preview_has_no_serious_violation_in_light_and_dark(reading, axe):
 def test_code_is_copied_as_it_stands(reading):
     permissions = ["clipboard-read", "clipboard-write"]
     page = reading("04_masked_softmax.html", way="server", permissions=permissions)
-    cell = page.locator("div.cell_input").first
+    cell = page.locator("div.cell_input >> visible=true").first
     code = cell.locator("pre").text_content()
     cell.hover()
     cell.get_by_role("button", name="Copy the code").click()

@@ -31,7 +31,7 @@ def test_the_layer_that_chapter_3_trained_looks_at_the_chosen_noun(home):
     page.wait_for_selector(".d2l-arcs[data-ready]")
     said, out = page.locator(".d2l-arcs .says"), page.locator(".d2l-arcs .out")
     assert said.inner_text() == "“tired” gives weight to: animal 1.00."
-    for noun, adjective in (("street", "wide"), ("dog", "hungry"), ("bridge", "icy")):
+    for noun, adjective in (("street", "wide"), ("soup", "salty"), ("bridge", "icy")):
         page.locator(".d2l-arcs select").nth(1).select_option(noun)
         page.locator(".d2l-arcs select").nth(2).select_option(adjective)
         assert re.match(rf"“{adjective}” gives weight to: {noun} (0\.9|1\.0)", said.inner_text())

@@ -8,11 +8,14 @@ if TYPE_CHECKING:
     import bs4
 
 NOT_TEXT = (  # pictures and outputs; solutions, which a search must not give away
-    "script, style, .headerlink, svg, .cell_output, .tag_solution, .role-exercises details"
+    "script, style, .headerlink, svg, .cell_output, .role-exercises details"
 )
 # A page has thousands of such spans of colored code; it is read far faster without them.
 COLORED = re.compile(r'<span class="(\w{1,3})">([^<]*)</span>')
 NO_WORDS = ("c1", "sd", "p", "o")  # comments, docstrings, brackets, operators
+TEX_LOOK = re.compile(
+    r"\\(?:math(?:bf|rm|bb|cal)|boldsymbol|text|left|right|q?quad|[,;!])(?![a-z]) ?"
+)
 TEX_TAG = re.compile(r"\\tag\{[^}]*\}")
 NOT_SEARCHED = ("genindex.html", "search.html", "index.html")
 
@@ -54,5 +57,5 @@ def sections(name: str, page: str) -> list[list[str]]:
 
 
 def plain(part: "bs4.Tag") -> str:
-    """Return the text of a part of a page in one line, formulas as TeX."""
-    return " ".join(TEX_TAG.sub(" ", part.get_text()).split())
+    """Return the text of a part of a page in one line, formulas as TeX without fonts and gaps."""
+    return " ".join(TEX_LOOK.sub("", TEX_TAG.sub(" ", part.get_text())).split())
