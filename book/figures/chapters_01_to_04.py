@@ -103,9 +103,9 @@ def step_to_curve(d: Drawing) -> None:
         for part in parts:
             d.line(*(at(x, y) for x, y in part), edge=INK)
         for hour, liter in zip(hours, liters, strict=True):
-            d.disk(*at(hour, liter), 5, VALUE.fill, VALUE.edge)
+            d.disc(at(hour, liter), 5, VALUE.fill, VALUE.edge)
         if kind == "weighted sum":
-            d.disk(*at(query, blend(query)), 5, INK)
+            d.disc(at(query, blend(query)), 5, INK)
         d.text(left + 76, base + 20, "hours of sun", TINY, ink=SOFT)
         d.text(left + 76, base + 44, f"at 5 h: {note}", TINY)
     d.text(28, 60, "liters", TINY, "start", SOFT)
@@ -167,7 +167,7 @@ def kinds_of_weights(d: Drawing) -> None:
         d.line((across(-16), y), (across(28), y), edge="#D5D5D5")
         d.box(min(used) - 9, y - 9, max(used) - min(used) + 18, 18, Role(VALUE.fill, "none"))
         for x in liters:
-            d.disk(across(x), y, 4, VALUE.edge if across(x) in used else "#D5D5D5")
+            d.disc((across(x), y), 4, VALUE.edge if across(x) in used else "#D5D5D5")
         d.line((across(answer), y - 14), (across(answer), y + 14), edge=INK)
         d.text(across(answer), y - 20, number(answer, 1), TINY)
     for x in (-10, 0, 10, 20):
@@ -197,7 +197,7 @@ def wanted_pair(d: Drawing) -> None:
     d.text(80, 30, "kilograms harvested", TINY, "start", SOFT)
     for bed, (_, liters, kilograms) in DIARY.items():
         x, y = at(liters, kilograms)
-        d.disk(x, y, 6, VALUE.fill, VALUE.edge)
+        d.disc((x, y), 6, VALUE.fill, VALUE.edge)
         d.text(x, y - 18, bed, SMALL)
     x, y = at(20, 2)
     d.line((x - 7, y - 7), (x + 7, y + 7), edge=INK)
@@ -308,7 +308,7 @@ def own_bandwidth(d: Drawing) -> None:
         d.line((across(query - s), y), (across(query + s), y), edge=INK)
         for end in (query - s, query + s):
             d.line((across(end), y - 8), (across(end), y + 8), edge=INK)
-        d.disk(across(query), y, 6, QUERY.fill, QUERY.edge)
+        d.disc((across(query), y), 6, QUERY.fill, QUERY.edge)
         d.text(across(query), y + 20, f"{query:g} km: s = {s:.1f}", TINY)
 
 
@@ -343,7 +343,7 @@ def stations_map(d: Drawing) -> None:
         d.text(x + 12, y + below, f"{name} {DEGREES[name]}°", TINY, "start")
     for name, place in (("Ada", ADA), ("Ben", BEN)):
         x, y = at(*place)
-        d.disk(x, y, 7, QUERY.fill, QUERY.edge)
+        d.disc((x, y), 7, QUERY.fill, QUERY.edge)
         d.text(x + 14, y, name, TINY, "start")
     rows = (("queries", "where hikers stand", QUERY), ("keys", "where stations stand", KEY))
     rows += (("values", "temperatures there", VALUE),)
@@ -405,7 +405,7 @@ def near_or_far(d: Drawing) -> None:
                 "summit": ("end", (-14, 4)),
             }[name]
             d.text(x + shift[0], y + shift[1], f"{name} {number(weight)}", TINY, side_of)
-        d.disk(*at(*ADA), 7, QUERY.fill, QUERY.edge)
+        d.disc(at(*ADA), 7, QUERY.fill, QUERY.edge)
         d.text(
             left + w * size / 2,
             308,
@@ -453,9 +453,9 @@ def keys_on_a_circle(d: Drawing) -> None:
         d.box(x - 7, y - 7, 14, 14, KEY)
         shift = {"bridge": (14, 12), "chapel": (-10, -18), "mill, summit": (11, -4)}[name]
         d.text(x + shift[0], y + shift[1], name, TINY, "start")
-    d.disk(*at(*ADA), 7, QUERY.fill, QUERY.edge)
+    d.disc(at(*ADA), 7, QUERY.fill, QUERY.edge)
     d.text(at(*ADA)[0] + 14, at(*ADA)[1] - 6, "Ada", TINY, "start")
-    d.disk(*at(0, 0), 4, SOFT)
+    d.disc(at(0, 0), 4, SOFT)
     d.text(at(0, 0)[0] - 12, at(0, 0)[1] + 14, "village", TINY, ink=SOFT)
     for i, line in enumerate(
         (
@@ -595,6 +595,32 @@ def nan_backward(d: Drawing) -> None:
     d.text(474, 259, "sum over the rows", SMALL, "end", SOFT)
     d.box(388, 284, 160, 44, Role("#C4C4C4", SOFT), f"scale: {nan}")
     d.text(24, 306, "gray: NaN", SMALL, "start", SOFT)
+
+
+@diagram(560, 252)  # chapter 4 of the edition in JAX
+def static_lengths(d: Drawing) -> None:
+    """Static lengths make a program each, and a mask is data of one program.
+
+    Above, three calls with the lengths 4, 2, 3, then 4, 2, 2, then 4, 2, 3 again: the first two
+    are compiled to a program each, and the third call uses the first one. Below, the same three
+    calls with masks all run one program.
+    """
+    calls, w, h = ("4, 2, 3", "4, 2, 2", "4, 2, 3"), 92, 34
+    for top, head, goals in (
+        (44, "lengths are static: compiled twice", (0, 1, 0)),
+        (164, "a mask is data: compiled once", (0, 0, 0)),
+    ):
+        d.text(24, top - 24, f"**{head}**", SMALL, "start")
+        for k, (lens, goal) in enumerate(zip(calls, goals, strict=True)):
+            y = top - 8 + 27 * k
+            d.text(24, y + 12, f"call {k + 1}", TINY, "start", SOFT)
+            d.box(70, y, w, 24, PLAIN if top < 100 else MASKED, lens if top < 100 else "")
+            goal_y = top + 8 + 42 * goal if len(set(goals)) > 1 else top + 31
+            d.arrow((70 + w + 4, y + 12), (330, goal_y))
+        for goal in sorted(set(goals)):
+            y = top - 9 + 42 * goal if len(set(goals)) > 1 else top + 14
+            name = f"program for {calls[goal]}" if len(set(goals)) > 1 else "program for all masks"
+            d.box(336, y, 200, h, EMPTY, name)
 
 
 @diagram(560, 262)  # chapter 4

@@ -169,13 +169,6 @@ class Drawing:
         for line, size, shift in zip(lines, (TEXT, SMALL), (-11, 11), strict=False):
             self.text(x + w / 2, y + h / 2 + (shift if len(lines) > 1 else 0), line, size)
 
-    def disk(self, x: float, y: float, r: float, fill: str, edge: str = "none") -> None:
-        """Draw a filled circle."""
-        self.parts.append(
-            f'<circle cx="{x:.5g}" cy="{y:.5g}" r="{r:.3g}" fill="{fill}" stroke="{edge}" '
-            f'stroke-width="{STROKE}"/>'
-        )
-
     def label(self, x: float, y: float, text: str) -> None:
         """Write a text over a line, on a patch of the card."""
         w = 13 * len(text) + 6

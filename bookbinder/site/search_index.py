@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import bs4
 
 NOT_TEXT = (  # pictures and outputs; solutions, which a search must not give away
-    "script, style, .headerlink, svg, .cell_output, .role-exercises details"
+    "script, style, .headerlink, svg, .cell_output, .role-exercises details, .role-references"
 )
 # A page has thousands of such spans of colored code; it is read far faster without them.
 COLORED = re.compile(r'<span class="(\w{1,3})">([^<]*)</span>')
