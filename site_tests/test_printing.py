@@ -15,7 +15,7 @@ from bookbinder.site.printing import FIT, READY, TEXT_WIDTH, one_page, print_boo
 
 CHAPTER, TITLE = "08_more_scoring_functions", "8. More scoring functions"
 WIDE = """() => document.querySelector("article div.math").insertAdjacentHTML("afterend",
-  "<div class='output'><div class=parts style='width: 900px'>x</div></div>")"""
+  "<div class=d2l-explorer><div class=parts><div style='min-width: 900px'>x</div></div></div>")"""
 MOST_LINES = 45  # of code that fits on a page
 CUT = """() => [...document.querySelectorAll("div.math, .parts, pre, table.table")].filter((box) =>
   box.getBoundingClientRect().left + box.scrollWidth > innerWidth + 1).map((b) => b.textContent)"""

@@ -144,7 +144,7 @@ def kept_beside(weights: str, folder: Path) -> str:
     return f' data-from="{name}"'
 
 
-def finished(page: str, sizes: dict[str, tuple[int, int]]) -> str:
+def finished(page: str, sizes: dict[str, tuple[float, float]]) -> str:
     """Return the text of a page that asks for no icon script, and for pictures when in view.
 
     `sizes` are those of the pictures, for which the page keeps room until they are there.
@@ -152,18 +152,18 @@ def finished(page: str, sizes: dict[str, tuple[int, int]]) -> str:
 
     def picture(tag: re.Match) -> str:
         width, height = sizes.get(tag[1], (0, 0))
-        room = f' width="{width}" height="{height}"' if width else ""
+        room = f' width="{width:g}" height="{height:g}"' if width else ""
         return f'<img loading="lazy"{room}{" data-wide" * (width > WIDE)}'
 
     page = page.replace("<head>", f"<head>\n    {ICON}", 1)  # else browsers ask for one
     return PICTURE.sub(picture, SCRIPT_TAG.sub("", page))
 
 
-def size_of(svg: str) -> tuple[int, int]:
+def size_of(svg: str) -> tuple[float, float]:
     """Return width and height of a picture in CSS pixels, zeros where it does not say."""
     tag = SVG_TAG.search(svg)
     found = {
-        name: round(float(number) * (PX_PER_PT if unit == "pt" else 1))
+        name: round(float(number) * (PX_PER_PT if unit == "pt" else 1), 2)
         for name, number, unit in LENGTH.findall(tag[0] if tag else "")
     }
     return found.get("width", 0), found.get("height", 0)
