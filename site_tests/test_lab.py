@@ -169,7 +169,8 @@ def test_explorers_move_in_a_trusted_notebook_and_stand_still_in_another(browser
 def see_them_stand_still(page, explorers):
     first = explorers.first
     assert first.get_by_text("Still picture at").is_visible()
-    assert first.locator("img").first.evaluate("image => image.naturalWidth") == 460
+    image = first.locator("img").first
+    assert image.evaluate("image => image.naturalWidth") == int(image.get_attribute("width")) > 200
     assert explorers.nth(1).locator("td.v[style*=background-color]").count() > 0
     assert explorers.locator("input, button").count() == 0
 

@@ -17,10 +17,11 @@ CHAPTER, TITLE = "08_more_scoring_functions", "8. More scoring functions"
 WIDE = """() => document.querySelector("article div.math").insertAdjacentHTML("afterend",
   "<div class=d2l-explorer><div class=parts><div style='min-width: 900px'>x</div></div></div>")"""
 MOST_LINES = 45  # of code that fits on a page
-CUT = """() => [...document.querySelectorAll("div.math, .parts, pre, table.table")].filter((box) => {
+BOXES = "div.math, .parts, pre, table.table"
+CUT = f"""() => [...document.querySelectorAll("{BOXES}")].filter((box) => {{
   const right = box.getBoundingClientRect().left + box.scrollWidth * box.currentCSSZoom;
   return right > innerWidth + 1;
-}).map((b) => b.textContent)"""
+}}).map((b) => b.textContent)"""
 
 
 def squeezed(text):

@@ -597,7 +597,7 @@ def nan_backward(d: Drawing) -> None:
     d.text(24, 306, "gray: NaN", SMALL, "start", SOFT)
 
 
-@diagram(560, 252)  # chapter 4 of the edition in JAX
+@diagram(560, 252)  # chapter 4, where functions are compiled
 def static_lengths(d: Drawing) -> None:
     """Static lengths make a program each, and a mask is data of one program.
 
