@@ -13,11 +13,11 @@ import platform
 import subprocess
 import sys
 from dataclasses import asdict
-from importlib import metadata
 from pathlib import Path
 
 from bookbinder.execution import kernel_environment
 from d2l_attention.frameworks import load
+from d2l_attention.machine import version_of
 
 ENVIRONMENT = kernel_environment()
 FRAMEWORK = ENVIRONMENT["D2L_FRAMEWORK"]
@@ -59,7 +59,7 @@ def measured() -> dict:
 
 def report(warm: dict, default: dict) -> str:
     head = [*HEAD, *warm["rows"][0]["more"]]
-    versions = [f"{name} {metadata.version(name)}" for name in warm["packages"]]
+    versions = [f"{name} {version_of(name)}" for name in warm["packages"]]
     machine = warm["gpu"] or f"{cpu_name()}, one thread, processor time"
     lines = [
         f"<!-- Made by `make benchmark FRAMEWORK={FRAMEWORK}`: run it again, do not change it. -->",

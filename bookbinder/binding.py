@@ -1,6 +1,7 @@
 """Bind the written book: the module first, then the notebooks, each compared with its source."""
 
 import contextlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,11 +18,15 @@ from bookbinder.errors import BookError
 from bookbinder.execution import execute
 from bookbinder.export import compose_module, saved_in
 from bookbinder.files import as_text, write_whole
+from bookbinder.left_out import led_elsewhere
 from bookbinder.overlay import lay_over
 from bookbinder.placeholders import filled_in
 from bookbinder.publish import COMMAND, keep_equal_pictures, keep_old_ignored, published, unexecuted
 from bookbinder.solutions import folded, read_bound
 from bookbinder.text import with_shown_anchors
+from d2l_attention.frameworks import check_installed, load
+
+CHECKING = "from d2l_attention.frameworks import check_installed"
 
 
 def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
@@ -33,7 +38,7 @@ def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
         if overlay := book.overlay_file(edition, name):
             chapter = lay_over(chapter, overlay, book.named(overlay))
         chapters.append(chapter)
-    chapters = filled_in(book, edition, chapters)
+    chapters = led_elsewhere(book, edition, filled_in(book, edition, chapters))
     return [ready_to_open_alone(c, book, edition) for c in with_shown_anchors(chapters)]
 
 
@@ -44,12 +49,26 @@ def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
         f"# Made from the #@save cells of {source}/ by `{COMMAND}`: change these, not this file.\n"
         f'"""{book.title} in {edition.name}: the functions that the chapters derive."""'
     )
-    return compose_module([block for c in chapters for block in saved_in(c)], header)
+    saved = [block for c in chapters for block in saved_in(c)]
+    framework = re.compile(rf"(?:import|from) (?:{'|'.join(load(edition.framework).PACKAGES)})\b")
+    if any(framework.match(line) for block in saved for line in block.imports):
+        header += f"\n\n{CHECKING}\n\n{check_of(edition)}"
+    return compose_module(saved, header)
+
+
+def check_of(edition: Edition) -> str:
+    """Return the line by which a module says what installs its framework, where it is missing."""
+    return f'check_installed("{edition.framework}")'
 
 
 def bind_module(book: Book, edition: Edition, chapters: list[Chapter]) -> None:
     """Write the module, after a Python of its own has imported it."""
     text = module_text(book, edition, chapters)
+    if check_of(edition) in text:
+        try:
+            check_installed(edition.framework)
+        except ImportError as error:
+            raise BookError(str(error)) from None
     if read_or_empty(edition.module) == text:
         return
     with tempfile.TemporaryDirectory() as folder:

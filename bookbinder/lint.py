@@ -6,6 +6,8 @@ Every check is a function from pages to a list of problems, "file:line: what".
 import re
 from pathlib import Path
 
+from bookbinder.chapters import Chapter
+from bookbinder.files import read_notebook
 from bookbinder.roles import OPENING, WORDS
 from bookbinder.text import CITATION, EQUATION, LINK, REFERENCE, TAG, Page, without_code
 from d2l_attention.frameworks import known, load
@@ -113,14 +115,23 @@ def link_problems(page: Page, pages: dict[str, Page], folder: Path) -> list[str]
                 continue
             if picture and not text.strip():
                 found.append(f"{line.where}: the picture {target} has no alt text")
-            goal = pages.get(path.removesuffix(".ipynb")) if path.endswith(".ipynb") else page
+            goal = goal_of(path, pages, folder) if path.endswith(".ipynb") else page
             if goal is None or (goal is page and path and not (folder / path).exists()):
                 found.append(f"{line.where}: {path} does not exist")
             elif anchor and anchor not in goal.anchors():
                 found.append(f"{line.where}: {goal.name} has no heading #{anchor}")
-            elif (named := EQUATION.fullmatch(text)) and named[1] not in goal.equations():
-                found.append(f"{line.where}: {goal.name} has no equation {text}")
+            elif (named := EQUATION.match(text)) and named[1] not in goal.equations():
+                found.append(f"{line.where}: {goal.name} has no equation {named[0]}")
     return found
+
+
+def goal_of(path: str, pages: dict[str, Page], folder: Path) -> Page | None:
+    """Return the chapter that a link leads to: of this edition, or the notebook of another one."""
+    if "/" not in path or not (folder / path).exists():
+        return pages.get(path.removesuffix(".ipynb"))
+    notebook = read_notebook(folder / path)
+    places = [[path]] * len(notebook.cells)
+    return Page(Chapter(Path(path).stem, path, notebook, places), notebook)
 
 
 def number_problems(page: Page) -> list[str]:

@@ -21,6 +21,7 @@ from bookbinder.config import Book, Edition
 from bookbinder.diagrams import FOLDER
 from bookbinder.errors import BookError
 from bookbinder.files import as_text, read_notebook, write_whole
+from bookbinder.left_out import without_links_elsewhere
 
 RECORD = ".brought.json"  # file name -> digest of the version that was brought last
 
@@ -74,11 +75,11 @@ def bring_fresh(edition: Edition, folder: Path, name: str) -> None:
 
 
 def as_opened(text: str) -> str:
-    """Return a notebook with the metadata that JupyterLab writes when it starts this kernel.
+    """Return a notebook as it opens alone, with the metadata that JupyterLab gives it then.
 
     Without them it marks a notebook as changed that the reader has only opened.
     """
-    notebook = nbformat.reads(text, as_version=4)
+    notebook = without_links_elsewhere(nbformat.reads(text, as_version=4))
     kernel = notebook.metadata.get("kernelspec")
     if kernel:
         with contextlib.suppress(NoSuchKernel):

@@ -15,7 +15,8 @@ from bookbinder.roles import WORDS, role_of
 TAG = re.compile(r"\\tag\{([^}]*)\}")
 EQUATION = re.compile(r"\((\d+\.\d+)\)")
 TARGET = r"[^()\s]*(?:\([^()\s]*\)[^()\s]*)*"
-LINK = re.compile(rf"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(({TARGET})\)")
+WORDS_OF_LINK = r"(?:[^\[\]]|\[[^\[\]]*\])*"
+LINK = re.compile(rf"(!?)\[({WORDS_OF_LINK})\]\(({TARGET})\)")
 TO_HEADING = re.compile(rf"\]\(([\w.]*)#({TARGET})\)")
 CITATION = re.compile(rf"\[\[(\d+)\]\]\(#{TARGET}\)")
 REFERENCE = re.compile(r"^(\d+)\. ")

@@ -20,6 +20,7 @@ from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.errors import BookError
 from bookbinder.files import as_text, write_whole
+from bookbinder.left_out import without_links_elsewhere
 from bookbinder.publish import origin, published
 from bookbinder.roles import role_of
 from bookbinder.solutions import read_bound
@@ -53,7 +54,7 @@ def bind_worksheets(book: Book, edition: Edition, solutions_only: bool) -> None:
         if made is not None:
             title = title_cell(made)
             title.source = f"{origin(chapter.file, COMMAND)}\n{title.source}"
-            texts[folder / f"{chapter.name}.ipynb"] = as_text(made)
+            texts[folder / f"{chapter.name}.ipynb"] = as_text(without_links_elsewhere(made))
     bring_diagrams(book.source, chapters, folder)
     for path, text in texts.items():
         write_whole(path, text)

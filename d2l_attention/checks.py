@@ -1,7 +1,8 @@
 """What arguments must look like: checks of shapes, kinds of types and Python numbers.
 
 They raise TypeError or ValueError with the argument's name, what came and what would fit. They read
-no values of arrays, so one file serves every framework, under tracing, too.
+no values of arrays, so one file serves every framework, under tracing, too. A size of None is one
+that a graph leaves open: it fits.
 """
 
 from typing import Any, Protocol
@@ -17,6 +18,27 @@ class Shaped(Protocol):
     def dtype(self) -> Any: ...
 
 
+def fits(have: int | None, want: int | None) -> bool:
+    """Say whether a size may be the one that is wanted."""
+    return have is None or want is None or have == want
+
+
+def fit(have: tuple, want: tuple) -> bool:
+    """Say whether a shape may be the one that is wanted."""
+    return len(have) == len(want) and all(map(fits, have, want))
+
+
+def kind(array: Shaped) -> str:
+    """Return the name of a data type as its framework writes it."""
+    return str(getattr(array.dtype, "name", array.dtype))
+
+
+def inputs_of(linear: Any) -> int:
+    """Return the size of the vectors that a linear layer takes; 0 of any other: any."""
+    size = getattr(getattr(linear, "kernel", None), "shape", (0,))[0]
+    return getattr(linear, "in_features", size)
+
+
 def is_floating(array: Shaped) -> bool:
     """Say whether a type is float16, bfloat16, float32, ...: all have "float" in their names."""
     return "float" in str(array.dtype)
@@ -26,14 +48,14 @@ def check_vectors(queries: Shaped, keys: Shaped) -> None:
     """Raise ValueError unless queries and keys are (n, d) and (m, d), or (n,) and (m,)."""
     q, k = tuple(queries.shape), tuple(keys.shape)
     d_q, d_k = ((*shape, 1)[1:2] for shape in (q, k))  # (n,) is (n, 1)
-    if d_q != d_k or not 1 <= len(q) <= 2 or not 1 <= len(k) <= 2:
+    if not fits(d_q, d_k) or not 1 <= len(q) <= 2 or not 1 <= len(k) <= 2:
         raise ValueError(f"queries and keys must be (n, d) and (m, d), got {q} and {k}")
 
 
 def check_pairs(x_train: Shaped, y_train: Shaped) -> None:
     """Raise ValueError unless there is one value for each point."""
     m, count = ((*x.shape, 1)[0] for x in (x_train, y_train))
-    if m != count:
+    if not fits(m, count):
         raise ValueError(f"x_train and y_train must come in pairs, got {m} and {count}")
 
 
@@ -41,26 +63,25 @@ def check_valid_lens(lens: Shaped, shape: tuple[int, ...]) -> None:
     """Raise unless lengths are integers (b,) or (b, n), for scores of shape (b, ..., n, m)."""
     b, n, have = shape[0], shape[-2], tuple(lens.shape)
     if "int" not in str(lens.dtype) and 0 not in have:  # [] becomes floating point
-        raise TypeError(f"valid_lens must hold integers, got {lens.dtype}")
-    fits = len(have) in (1, 2) and have[0] == b and (len(have) == 1 or have[1] == n)
-    if not fits:  # a number at a time: tuples of symbolic sizes may refuse to be compared
+        raise TypeError(f"valid_lens must hold integers, got {kind(lens)}")
+    if not (fit(have, (b,)) or fit(have, (b, n))):
         raise ValueError(f"valid_lens must have shape {(b,)} or {(b, n)}, got {have}")
 
 
 def check_mask(mask: Shaped, shape: tuple[int, ...]) -> None:
     """Raise unless a mask is boolean and broadcasts to the shape of the scores."""
     if "bool" not in str(mask.dtype):
-        raise TypeError(f"mask must be boolean (True = may attend), got {mask.dtype}")
+        raise TypeError(f"mask must be boolean (True = may attend), got {kind(mask)}")
     have, want = tuple(mask.shape), tuple(shape)
-    fits = (h in (1, w) for h, w in zip(have[::-1], want[::-1], strict=False))
-    if len(have) > len(want) or not all(fits):
+    pairs = zip(have[::-1], want[::-1], strict=False)
+    if len(have) > len(want) or not all(h == 1 or fits(h, w) for h, w in pairs):
         raise ValueError(f"mask must broadcast to {want}, got {have}")
 
 
 def check_scores(X: Shaped) -> None:
     """Raise TypeError or ValueError unless scores are floating point with 3 axes or more."""
     if not is_floating(X):
-        raise TypeError(f"X must be floating point, got {X.dtype}")
+        raise TypeError(f"X must be floating point, got {kind(X)}")
     if len(X.shape) < 3:
         raise ValueError(f"X must have 3 axes or more, got {tuple(X.shape)}")
 
@@ -73,14 +94,14 @@ def check_sizes(queries: Shaped, keys: Shaped, values: Shaped) -> None:
     """
     for array in (queries, keys, values):
         if not is_floating(array):
-            raise TypeError(f"queries, keys, values must be floating point, got {array.dtype}")
+            raise TypeError(f"queries, keys, values must be floating point, got {kind(array)}")
     q, k, v = (tuple(array.shape) for array in (queries, keys, values))
     got = f"got queries {q}, keys {k}, values {v}"
     if not len(q) == len(k) == len(v) or len(q) not in (3, 4):
         raise ValueError(f"queries, keys, values must have 3 axes, or 4 with heads; {got}")
-    if not q[:-2] == k[:-2] == v[:-2]:
+    if not (fit(q[:-2], k[:-2]) and fit(k[:-2], v[:-2]) and fit(q[:-2], v[:-2])):
         raise ValueError(f"queries, keys, values must agree in batch and heads; {got}")
-    if k[-2] != v[-2]:
+    if not fits(k[-2], v[-2]):
         raise ValueError(f"there must be one value for each key; {got}")
 
 
@@ -88,20 +109,20 @@ def check_same_size(queries: Shaped, keys: Shaped) -> None:
     """Raise ValueError unless queries and keys have equal dimensions."""
     d_q, d_k = queries.shape[-1], keys.shape[-1]
     got = f"got queries of dimension {d_q} and keys of dimension {d_k}"
-    if d_q != d_k:
+    if not fits(d_q, d_k):
         raise ValueError(f"queries and keys must have equal dimensions, {got}")
 
 
 def check_features(name: str, vectors: Shaped, size: int) -> None:
     """Raise ValueError unless vectors have the dimension that a layer expects; 0: any."""
-    if size != 0 and vectors.shape[-1] != size:
+    if size != 0 and not fits(vectors.shape[-1], size):
         raise ValueError(f"{name} must have dimension {size}, got {tuple(vectors.shape)}")
 
 
 def check_projected(layer: Any, queries: Shaped, keys: Shaped) -> None:
     """Raise ValueError unless queries and keys fit W_q and W_k of a layer."""
-    check_features("queries", queries, layer.W_q.in_features)
-    check_features("keys", keys, getattr(layer.W_k, "in_features", 0))
+    check_features("queries", queries, inputs_of(layer.W_q))
+    check_features("keys", keys, inputs_of(layer.W_k))
 
 
 def check_inputs(layer: Any, queries: Shaped, keys: Shaped, values: Shaped) -> None:
@@ -110,7 +131,7 @@ def check_inputs(layer: Any, queries: Shaped, keys: Shaped, values: Shaped) -> N
     if len(queries.shape) != 3:
         raise ValueError(f"queries must have 3 axes (b, n, d), got {tuple(queries.shape)}")
     check_projected(layer, queries, keys)
-    check_features("values", values, layer.W_v.in_features)
+    check_features("values", values, inputs_of(layer.W_v))
 
 
 def check_rank(rank: int | None, key_size: int | None) -> None:
@@ -146,7 +167,7 @@ def check_divides(name: str, part: int, whole_name: str, whole: int) -> None:
 def check_even(x: Shaped) -> None:
     """Raise TypeError or ValueError unless x is floating point, with an even dimension."""
     if not is_floating(x):
-        raise TypeError(f"x must be floating point, got {x.dtype}")
+        raise TypeError(f"x must be floating point, got {kind(x)}")
     if (d := x.shape[-1]) % 2:
         fit = f"got {d}; {d - 1} or {d + 1} would fit"
         raise ValueError(f"the dimension must be even, as features go in pairs, {fit}")
@@ -155,11 +176,11 @@ def check_even(x: Shaped) -> None:
 def check_cache(cache: Any, keys: Shaped, values: Shaped) -> None:
     """Raise ValueError unless new (b, heads, new, d) fit those of a cache, None at its start."""
     k, v = tuple(keys.shape), tuple(values.shape)
-    if k[:-1] != v[:-1]:
+    if not fit(k[:-1], v[:-1]):
         raise ValueError(f"there must be one value for each key; got keys {k}, values {v}")
     for name, held, (b, heads, _, d) in (("keys", cache.keys, k), ("values", cache.values, v)):
         have = (b, heads, 0, d) if held is None else tuple(held.shape)
-        if (*have[:2], have[3]) != (b, heads, d):
+        if not fit((*have[:2], have[3]), (b, heads, d)):
             raise ValueError(
                 f"cache must have {name} of shape (b, heads, any, d) = ({b}, {heads}, any, {d}), "
                 f"got {have}: start a new one for each batch and each layer"

@@ -1,6 +1,10 @@
 # Made from the #@save cells of book/ by `make notebooks`: change these, not this file.
 """Attention Scoring Functions in JAX: the functions that the chapters derive."""
 
+from d2l_attention.frameworks import check_installed
+
+check_installed("jax")
+
 import os
 from collections.abc import Callable
 from functools import partial

@@ -26,11 +26,12 @@ def environment_report(device: object) -> str:
 
 
 def version_of(package: str) -> str:
-    """Return the version of an installed package."""
+    """Return the version of a package, also where it was installed under another name."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
-        return "not installed"
+        others = metadata.packages_distributions().get(package, ())
+        return next(map(metadata.version, others), "not installed")
 
 
 def free_main_memory() -> str:

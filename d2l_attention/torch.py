@@ -1,6 +1,10 @@
 # Made from the #@save cells of book/ by `make notebooks`: change these, not this file.
 """Attention Scoring Functions in PyTorch: the functions that the chapters derive."""
 
+from d2l_attention.frameworks import check_installed
+
+check_installed("pytorch")
+
 import os
 from collections.abc import Callable
 

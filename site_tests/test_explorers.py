@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 import pytest
-from conftest import FURTHER, ROOT, open_page
+from conftest import BOOK, FURTHER, ROOT, open_page
 from PIL import Image
 
 from d2l_attention.practice import drawing, explorer
@@ -19,8 +19,8 @@ from d2l_attention.practice.explorer_plots import outline
 MOST_HEIGHT = 560  # so that a laptop shows the sliders and what they do
 PAGES = [
     folder + path.stem
-    for folder, notebooks in zip(("", *FURTHER), ("pytorch", "jax"), strict=True)
-    for path in sorted((ROOT / "notebooks" / notebooks).glob("*.ipynb"))
+    for folder, edition in zip(("", *FURTHER), BOOK.editions, strict=True)
+    for path in sorted(edition.notebooks.glob("*.ipynb"))
     if "data-sliders=" in path.read_text(encoding="utf-8")
 ]
 LABELS = "root => [...root.querySelectorAll('svg[role]')].map(svg => svg.ariaLabel)"

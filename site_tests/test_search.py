@@ -4,7 +4,7 @@ import re
 from urllib.parse import unquote
 
 import pytest
-from conftest import open_page
+from conftest import BOOK, FURTHER, open_page
 
 TERMS = [  # term, page, section or function that answers it
     ("epanechnikov", "functions.html", "d2l_attention.torch.epanechnikov"),
@@ -104,10 +104,32 @@ def test_the_switch_keeps_chapter_and_heading(browser, addresses, way):
     chapter, heading = "06_scaled_dot_product_attention.html", "Ask-many-questions-at-once"
     context = browser.new_context()
     page = open_page(context, f"{addresses[way]}/{chapter}#{heading}")
-    for name, folder in (("JAX", "/jax-en/"), ("PyTorch", "/")):
-        box = page.get_by_role("link", name=name, exact=True).bounding_box()
+    first, *further = zip(BOOK.editions, ("", *FURTHER), strict=True)
+    for edition, folder in (*further, first):
+        box = page.get_by_role("link", name=edition.name, exact=True).bounding_box()
         page.mouse.click(box["x"] + 5, box["y"] + 5)  # a locator's click would scroll the page
-        page.wait_for_url(f"{addresses[way]}{folder}{chapter}#{heading}")
+        page.wait_for_url(f"{addresses[way]}/{folder}{chapter}#{heading}")
+    context.close()
+
+
+LACKING = [
+    (edition.name, folder, name)
+    for edition, folder in zip(BOOK.editions[1:], FURTHER, strict=True)
+    for name in edition.without[:1]
+]
+
+
+@pytest.mark.parametrize(("edition", "folder", "chapter"), LACKING)
+def test_the_switch_says_which_edition_lacks_a_chapter_and_leads_to_what_it_has(
+    browser, addresses, edition, folder, chapter
+):
+    context = browser.new_context(viewport={"width": 390, "height": 800})
+    page = open_page(context, f"{addresses['file']}/{chapter}.html")
+    link = page.get_by_role("link", name=edition, exact=True)
+    assert link.get_attribute("title").startswith(f"The edition in {edition} leaves this chapter")
+    link.click()
+    page.wait_for_url(f"{addresses['file']}/{folder}index.html")
+    assert not page.locator(".lacks").count()
     context.close()
 
 

@@ -24,7 +24,8 @@ MOST_LINES = {ast.FunctionDef: 20, ast.ClassDef: 75}  # docstrings apart
 MOST_LINES_OF_A_MODULE = 700  # with them
 FIGURE = re.compile(r"^(?:explore|draw_arcs)\(|plt\.subplots\(", re.MULTILINE)
 DRAWS = re.compile(
-    r"^(?:explore|draw_arcs)\(|plt\.|\bax\.|show_(heatmaps|sentences)\(|\bPlot\(", re.MULTILINE
+    r"^(?:explore|draw_arcs)\(|plt\.|\bax\.|show_(heatmaps|sentences)\(|\b(?:Plot|Live)\(",
+    re.MULTILINE,
 )
 LESSON = re.compile(r"#@save|\bcheck\(")
 CHECKED = re.compile(r'\bcheck\(\s*"(\d+\.\d+)"')

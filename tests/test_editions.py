@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 import tomllib
 from fnmatch import fnmatch
 
@@ -77,6 +78,17 @@ def test_worksheets_of_further_editions_have_a_folder_of_their_own(two):
     assert "on JAX" in text_of(other / "00_first.ipynb")
 
 
+def test_a_framework_that_is_missing_is_named_before_anything_is_bound(tiny, capsys, monkeypatch):
+    first = TINY["book/00_first.md"]
+    changed = first.replace("def double", "import torch  #@save\n        def double")
+    write_files(tiny, {"book/00_first.md": changed})
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert main(["bind"]) == 1
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith("error: the edition in PyTorch needs torch: ")
+    assert not (tiny / "notebooks").exists()
+
+
 def test_make_names_the_frameworks_that_there_are():
     command = ["make", "--no-print-directory", "setup", "FRAMEWORK=jx"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -103,3 +115,11 @@ def test_kernels_of_jax_keep_what_they_compile_and_stay_on_the_cpu(monkeypatch):
     assert not [name for name in kernel_environment("pytorch") if name.startswith("JAX")]
     monkeypatch.setitem(os.environ, "D2L_DEVICE", "cuda")
     assert kernel_environment("jax")["JAX_PLATFORMS"] == ""
+
+
+def test_kernels_of_tensorflow_are_silent_and_see_a_gpu_only_when_asked(monkeypatch):
+    monkeypatch.delenv("D2L_DEVICE", raising=False)
+    assert kernel_environment("tensorflow")["TF_CPP_MIN_LOG_LEVEL"] == "3"
+    assert kernel_environment("tensorflow")["CUDA_VISIBLE_DEVICES"] == "-1"
+    monkeypatch.setitem(os.environ, "D2L_DEVICE", "cuda")
+    assert "CUDA_VISIBLE_DEVICES" not in kernel_environment("tensorflow")

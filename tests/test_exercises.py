@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from d2l_attention.frameworks import load
+from d2l_attention.frameworks import load, to_numpy
 from d2l_attention.practice import audit
 from d2l_attention.practice.audit import as_answer
 from d2l_attention.practice.checking import examine
@@ -40,14 +40,22 @@ CALLED = pytest.mark.parametrize(
 )
 
 
+def numbers(answer) -> np.ndarray:
+    return np.asarray(to_numpy(answer), np.float64)
+
+
+def made(array: np.ndarray):
+    return load(FRAMEWORK).make_array(array)
+
+
 @CALLED
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda right: right * 1.0 * np.nan,
+        lambda right: made(numbers(right) * np.nan),
         lambda right: right[None],
-        lambda right: right + 1e-3 * (right * 1.0 + 1),
-        lambda right: right.tolist()[:-1] if right.ndim else [],
+        lambda right: made(numbers(right) + 1e-3 * (numbers(right) + 1)),
+        lambda right: numbers(right).tolist()[:-1] if right.ndim else [],
         lambda right: right.no_such_method(),
     ],
     ids=["NaN", "an axis too many", "numbers a little off", "one short", "exception"],

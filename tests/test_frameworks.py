@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -13,11 +14,15 @@ from this_book import BOOK
 from d2l_attention import frameworks
 
 MATHJAX = r"(?<!math)(?<!put)jax(?!=\")"  # has a `jax` in its own names
-NAMED = re.compile(rf"torch|{MATHJAX}|flax|\bjnp\b|\bnnx\b|\boptax\b|\bXLA\b", re.IGNORECASE)
+NAMED = re.compile(
+    rf"torch|{MATHJAX}|flax|\bjnp\b|\bnnx\b|\boptax\b|\bXLA\b|tensorflow|keras|\btf\.",
+    re.IGNORECASE,
+)
 FOLDERS = ("benchmarks", "book", "bookbinder", "d2l_attention", "site_tests", "tests", "tools")
 MAY = (  # what may name a framework
     "d2l_attention/frameworks/",
     "d2l_attention/memory.py",  # counts what PyTorch holds: its chapters import it from here
+    "d2l_attention/graph_memory.py",  # counts what a graph of TensorFlow holds: likewise
     "d2l_attention/network.py",  # machines that exchange messages of PyTorch: likewise
     *(BOOK.named(edition.module) for edition in BOOK.editions),  # generated
     *(f"{folder}/{name}" for folder in ("benchmarks", "tests") for name in frameworks.known()),
@@ -68,6 +73,8 @@ def is_one(node):
 def test_names_of_frameworks_are_found():
     for line in ("import torch", "JAX_PLATFORMS", "PyTorch's", "a layer of flax.nnx", "jnp.ones"):
         assert lines_with_names("bookbinder/x.py", line), line
+    for line in ("TensorFlow's", "a layer of Keras", "tf.ones", "KERAS_BACKEND"):
+        assert lines_with_names("bookbinder/x.py", line), line
     for line in ("MathJax", "xlabel", "mathjax.js"):
         assert not lines_with_names("bookbinder/x.py", line), line
     for line in ("from torch import nn", "import d2l_attention.jax", "x == 'pytorch'"):
@@ -94,6 +101,29 @@ def test_a_framework_of_the_book_is_known_and_an_unknown_one_is_refused():
         frameworks.load("mxnet")
 
 
+INSTALLS = (
+    'with `pip install "d2l-attention[{0}]"`, or in the folder of the book '
+    "with `make setup FRAMEWORK={0}`"
+)
+USED = {
+    "our module": "import d2l_attention.{1}",
+    "a check": "from d2l_attention.practice import check; check('0.1', abs)",
+}
+
+
+@pytest.mark.parametrize("code", USED.values(), ids=USED)
+@pytest.mark.parametrize("name", frameworks.known())
+def test_a_framework_that_is_missing_says_what_installs_it(name, code):
+    framework = frameworks.load(name)
+    hidden = f"import sys; sys.modules.update(dict.fromkeys({framework.PACKAGES}));"
+    command = [sys.executable, "-c", hidden + code.format(name, framework.PACKAGE)]
+    environment = os.environ | {"D2L_FRAMEWORK": name}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
+    last = done.stderr.strip().splitlines()[-1]
+    assert f"in {framework.NAME} needs {' and '.join(framework.PACKAGES)}: " in last
+    assert last.endswith(INSTALLS.format(name))
+
+
 def loaded_by(code: str) -> set[str]:
     """Return the modules that a fresh Python has loaded after some code."""
     code += "; import sys; print(*sys.modules)"
@@ -110,7 +140,8 @@ def test_what_is_known_of_frameworks_loads_none():
 
 def test_the_module_loads_neither_exercises_nor_another_framework():
     edition = BOOK.edition(frameworks.current())
-    loaded = loaded_by(f"import d2l_attention.{edition.module.stem}")
+    own = f"import {', '.join(frameworks.load(edition.framework).PACKAGES)}"  # may load much
+    loaded = loaded_by(f"import d2l_attention.{edition.module.stem}") - loaded_by(own)
     others = {frameworks.load(name).PACKAGE for name in frameworks.known()}
     assert not loaded & (others - {frameworks.load(edition.framework).PACKAGE})
     assert not [name for name in loaded if name.startswith("d2l_attention.practice")]

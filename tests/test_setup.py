@@ -8,7 +8,11 @@ import tomllib
 import pytest
 import yaml
 from conftest import ROOT
+from packaging.requirements import Requirement
 from this_book import BOOK
+
+from d2l_attention.frameworks import known
+from tools.oldest import oldest_versions
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PINS = dict(
@@ -50,18 +54,35 @@ NAMING = {
 }
 
 
-def parts(version):
-    return tuple(int(part) for part in version.split("."))
-
-
 @pytest.mark.parametrize("requirement", [r for r in REQUIREMENTS if ">=" in r])
 def test_every_dependency_is_pinned_to_a_version_that_fits(requirement):
-    name, _, least = requirement.partition(">=")
-    assert parts(PINS[name.lower()]) >= parts(least)
+    needed = Requirement(requirement)
+    assert needed.specifier.contains(PINS[needed.name.lower()])
+
+
+@pytest.mark.parametrize("framework", known())
+def test_the_oldest_versions_are_lines_that_pip_reads(framework):
+    oldest = [Requirement(line) for line in oldest_versions(PROJECT, framework)]
+    bounds = [Requirement(line) for line in EXTRAS[framework]]
+    for bound in bounds:
+        (pinned,) = (line for line in oldest if line.name == bound.name)
+        assert str(pinned.marker) == str(bound.marker)
+        assert str(pinned.specifier) == str(bound.specifier).replace(">=", "==")
 
 
 def test_pins_are_exact_and_name_no_local_build():
     assert all(re.fullmatch(r"[\d.]+(post\d+)?", pin) for pin in PINS.values()), PINS
+
+
+@pytest.mark.parametrize(
+    ("workflow", "job"), [("test", "pinned"), ("weekly", "oldest"), ("weekly", "newest")]
+)
+def test_every_edition_is_tested_on_github(workflow, job):
+    path = ROOT / f".github/workflows/{workflow}.yml"
+    jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
+    matrix = jobs[job]["strategy"]["matrix"]
+    more = [entry["framework"] for entry in matrix.get("include", [])]
+    assert [*matrix["framework"], *more] == [edition.framework for edition in BOOK.editions]
 
 
 def test_conda_installs_what_make_setup_installs_but_the_tools_of_the_tests():

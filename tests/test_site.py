@@ -11,6 +11,7 @@ import nbformat
 import numpy as np
 import pytest
 from conftest import ROOT, TINY, write_files
+from test_left_out import book as lacking  # noqa: F401, a fixture
 
 from bookbinder.binding import bind_module, notebook_path, read_edition_chapters
 from bookbinder.config import read_book
@@ -422,3 +423,27 @@ def test_the_switch_leads_home_where_the_other_edition_has_no_such_chapter(book)
     assert 'href="jax-en/00_first.html"' in (site_folder(two) / "00_first.html").read_text()
     assert 'href="jax-en/index.html"' in (site_folder(two) / "01_second.html").read_text()
     assert 'href="../00_first.html"' in (site_folder(two) / "jax-en/00_first.html").read_text()
+
+
+def test_links_into_a_chapter_that_is_left_out_lead_to_the_other_edition_and_the_switch_says_so(
+    lacking,  # noqa: F811
+):
+    build_site(lacking)
+    site = site_folder(lacking)
+    page = soup(site / "jax-en/00_first.html")
+    links = {link.get_text(): link["href"] for link in page.select("article a.internal")}
+    assert links["chapter 1 (in PyTorch)"] == "../01_second.html#Begin-here-(now)"
+    assert links["f of it (in PyTorch)"] == "../01_second.html"
+    switch = {link.get_text(): link for link in page.select(".book-editions a")}
+    assert switch["PyTorch"]["href"] == "../00_first.html"
+    assert "title" not in switch["PyTorch"].attrs
+    (grayed,) = soup(site / "01_second.html").select(".book-editions a.lacks")
+    assert grayed["href"] == "jax-en/index.html"
+    assert grayed["title"].startswith("The edition in JAX leaves this chapter out")
+    assert 'href="jax-en/functions.html"' in (site / "functions.html").read_text()
+    localize(page.article, "00_first", {"00_first"}, "../site")
+    assert "../01_second" not in str(page.article)  # a print holds one edition
+
+
+def soup(path):
+    return bs4.BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")

@@ -15,7 +15,9 @@ from bookbinder.publish import published
 TAKEN_OUT = ("script", "style", "link", "input", "button", "form", "iframe")
 ATTRIBUTES = re.compile(r"style|class|id|hidden|role|on\w+|(data|aria)-.*")
 RAW = re.compile(r"[{}<>]|=>|\bfunction\b")
-NOTEBOOKS = [notebook_path(edition, name) for edition in BOOK.editions for name in BOOK.chapters]
+NOTEBOOKS = [
+    notebook_path(edition, name) for edition in BOOK.editions for name in BOOK.chapters_of(edition)
+]
 
 
 def stripped(html: str) -> BeautifulSoup:

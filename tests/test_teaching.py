@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from conftest import ROOT
 from this_book import BOOK, chapters, checked_exercises
 
@@ -42,6 +43,24 @@ def test_the_plan_gives_every_exercise_as_homework_once():
         given = re.sub(r"15\.1 to 15\.3", "15.1, 15.2, 15.3", homework)
         planned += re.findall(TASK, given)
     assert sorted(planned) == sorted(exercises_of_the_chapters())
+
+
+@pytest.mark.parametrize("name", ["README.md", "TEACHING.md"])
+def test_pages_say_which_chapters_and_sessions_an_edition_has(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    sessions = dict(re.findall(r"^\| (\d+) \| ([\d, ]+) \|", TEACHING, re.M))
+    for edition in (edition for edition in BOOK.editions if edition.without):
+        there = {number_of(chapter) for chapter in BOOK.chapters_of(edition)} - {None}
+        (listed,) = re.findall(rf"{edition.name} has chapters (\d.*?\d)[^\d\w ]", text)
+        assert there == {number for part in re.split(",|and", listed) for number in span(part)}
+        lost = [s for s, given in sessions.items() if not there & set(map(int, given.split(", ")))]
+        assert name == "README.md" or f"sessions {' and '.join(lost)} need " in text
+
+
+def span(part):
+    """Return the numbers of "12", or of "0 to 10"."""
+    numbers = [int(number) for number in re.findall(r"\d+", part)]
+    return range(numbers[0], numbers[-1] + 1)
 
 
 def test_the_plan_names_headings_that_the_chapters_have():

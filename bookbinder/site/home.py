@@ -8,6 +8,7 @@ from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, number_of, title_of
 from bookbinder.config import Book
+from bookbinder.routes import Route, route_table
 from bookbinder.text import Page
 
 STRIP, CARD = "figures/strip_00.svg", "figures/card_{:02}.svg"  # in book/, where a book has them
@@ -54,8 +55,8 @@ ROUTE = """\
 ABOUT = {  # the routes of book.toml
     "two_hours": "From the first look-up to a trained layer that finds what *it* stands for in a "
     "sentence, and to what a second head adds.",
-    "one_day": "Six chapters with their exercises, from the first weights to a small Transformer "
-    "that you train and take apart.",
+    "one_day": "{practised} chapters with their exercises, from the first weights to a small "
+    "Transformer that you train and take apart.",
 }
 WHOLE = """\
 :::{{container}} path
@@ -71,12 +72,9 @@ def home_page(
     lead: str,
     notebooks: list[tuple[Chapter, NotebookNode]],
     more: tuple[str, ...],
-    routes: dict[str, str],
+    routes: dict[str, Route],
 ) -> str:
-    """Return the home page: a trained layer, where to begin or go on, the routes, the chapters.
-
-    `routes` are the tables of the routes by name.
-    """
+    """Return the home page: a trained layer, where to begin or go on, the routes, the chapters."""
     chapters = [chapter for chapter, _ in notebooks]
     titles = [[chapter.name, title_of(chapter)] for chapter in chapters]
     opening = OPENING.format(first=chapters[0].name, chapters=json.dumps(titles))
@@ -110,16 +108,25 @@ def learned(notebooks: list[tuple[Chapter, NotebookNode]]) -> str:
     return ""
 
 
-def ways(chapters: list[Chapter], routes: dict[str, str]) -> list[str]:
+def ways(chapters: list[Chapter], routes: dict[str, Route]) -> list[str]:
     """Return the boxes that tell how long each route takes, and the whole book."""
     spent = [Page(c, c.notebook).minutes() for c in chapters if number_of(c.name) is not None]
     hours, practice = (round(sum(minutes) / 60) for minutes in zip(*spent, strict=True))
     boxes = [
-        ROUTE.format(name=name.replace("_", " "), about=ABOUT.get(name, ""), table=table)
-        for name, table in routes.items()
+        ROUTE.format(
+            name=name.replace("_", " "),
+            about=ABOUT.get(name, "").format(practised=practised_in(route)),
+            table=route_table(chapters, route),
+        )
+        for name, route in routes.items()
     ]
     boxes.append(WHOLE.format(chapters=len(spent), hours=hours, practice=practice))
     return ["::::{container} paths", *boxes, "::::"]
+
+
+def practised_in(route: Route) -> int:
+    """Return how many chapters a route reads with their exercises."""
+    return sum(any(section.is_exercises for section in read) for read in route.values())
 
 
 def home_pictures(book: Book, chapters: list[Chapter]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
 from bookbinder.colab import INSTALL
+from bookbinder.left_out import with_pages
 from bookbinder.publish import ANSI
 from bookbinder.solutions import is_solution, with_folds
 from bookbinder.text import CITATION, REFERENCE, TAG
@@ -24,10 +25,13 @@ RULE = re.compile(r"-{20,}")
 CALLS = '<details class="calls"><summary>{summary}</summary>\n<pre>{calls}</pre></details>'
 
 
-def site_notebook(notebook: NotebookNode, listed: Container[str] = ()) -> NotebookNode:
+def site_notebook(
+    notebook: NotebookNode, listed: Container[str] = (), folders: dict[str, str] | None = None
+) -> NotebookNode:
     """Return a copy without origin comment, with folds, alt texts and links to references.
 
-    `listed` are the lines of the list of references.
+    `listed` are the lines of the list of references; `folders` says where the pages of other
+    editions are.
     """
     page = with_folds(notebook)
     title = title_cell(page)
@@ -35,7 +39,7 @@ def site_notebook(notebook: NotebookNode, listed: Container[str] = ()) -> Notebo
     for cell in page.cells:
         if cell.cell_type == "markdown":
             cell.metadata = NotebookNode()
-            cell.source = site_markdown(cell.source, listed)
+            cell.source = with_pages(site_markdown(cell.source, listed), folders or {})
         elif cell.cell_type == "code":
             cell.metadata = site_metadata(cell)
             cell.outputs = [part for output in cell.outputs for part in with_calls_folded(output)]

@@ -8,11 +8,20 @@ from bookbinder.config import Book, Edition
 from bookbinder.site.dates import last_changes
 
 HERE = Path(__file__).parent
+# The scheme of links to other editions: Sphinx looks for no such page in this one.
+ELSEWHERE = "edition"
 
 
 def folder_of(edition: Edition, editions: tuple[Edition, ...]) -> str:
     """Return the folder of an edition in the site: none for the first."""
     return "" if edition == editions[0] else f"{edition.framework}-{edition.language}"
+
+
+def address_of(goal: Edition, edition: Edition, editions: tuple[Edition, ...]) -> str:
+    """Return where the pages of an edition are, from those of another one, as a link says it."""
+    up = "../" if folder_of(edition, editions) else ""
+    folder = folder_of(goal, editions)
+    return f"{ELSEWHERE}:{up}{folder}{'/' if folder else ''}"
 
 
 def sphinx_settings(
@@ -50,6 +59,7 @@ def sphinx_settings(
         "myst_dmath_double_inline": True,
         "myst_dmath_allow_labels": False,
         "myst_heading_anchors": 4,
+        "myst_url_schemes": ["http", "https", "mailto", ELSEWHERE],
         "myst_heading_slug_func": "bookbinder.text.jupyter_anchor",
         "html_math_renderer": "typeset",  # of the extension
         "suppress_warnings": ["misc.highlighting_failure"],  # tracebacks without their files
@@ -87,7 +97,7 @@ def sphinx_settings(
                 "name": other.name,
                 "folder": folder_of(other, book.editions),
                 "here": other == edition,
-                "chapters": book.chapters_of(other),
+                "without": list(other.without),
             }
             for other in book.editions
         ],

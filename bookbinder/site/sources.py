@@ -9,12 +9,12 @@ from bookbinder.config import Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.files import as_text
 from bookbinder.lint import link_problems
-from bookbinder.routes import read_routes, route_table
+from bookbinder.routes import read_routes
 from bookbinder.site.bibliography import references_page
 from bookbinder.site.functions import functions_page
 from bookbinder.site.home import home_page, home_pictures, lead_of
 from bookbinder.site.pages import equations, site_notebook
-from bookbinder.site.settings import as_conf, folder_of, sphinx_settings
+from bookbinder.site.settings import address_of, as_conf, folder_of, sphinx_settings
 from bookbinder.solutions import read_bound
 from bookbinder.terms import BOLD, explained, singular
 from bookbinder.text import Line, Page, anchor_of, headings_of, jupyter_anchor, shown_words
@@ -36,10 +36,11 @@ def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[
         raise BookError("\n".join(wrong))
     bound = [(page.chapter, page.executed) for page in pages]
     module = book.named(edition.module).removesuffix(".py").replace("/", ".")
+    folders = {e.notebooks.name: address_of(e, edition, book.editions) for e in book.editions}
     files = {}
     for page in pages:
         listed = {line.text for line in page.lines() if line.in_references}
-        files[f"{page.name}.ipynb"] = as_text(site_notebook(page.executed, listed))
+        files[f"{page.name}.ipynb"] = as_text(site_notebook(page.executed, listed, folders))
     package = module.rpartition(".")[0]
     helpers = {
         f"{package}.{path.stem}": read_or_empty(path) for path in edition.module.parent.glob("*.py")
@@ -47,9 +48,7 @@ def edition_sources(book: Book, edition: Edition) -> tuple[dict[str, str], list[
     text = helpers.pop(module, "")
     files["functions.md"] = functions_page(text, module, chapters, helpers)
     files["references.md"] = references_page(chapters)
-    routes = {
-        name: route_table(chapters, route) for name, route in read_routes(book, chapters).items()
-    }
+    routes = read_routes(book, chapters)
     lead = lead_of(read_or_empty(book.root / "README.md"))
     files["index.md"] = home_page(book, lead, bound, MORE, routes)
     files |= home_pictures(book, chapters)

@@ -9,6 +9,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from bookbinder.site.settings import ELSEWHERE
 from bookbinder.terms import TERM
 from bookbinder.text import EQUATION, TAG
 
@@ -34,6 +35,19 @@ class Equations(SphinxTransform):
         for node in self.document.findall(nodes.math_block):
             if number := TAG.search(node.astext()):
                 node["ids"].append(equation_id(number[1]))
+
+
+class Elsewhere(SphinxTransform):
+    """Let links to other editions lead to their pages, which Sphinx does not know."""
+
+    default_priority = 700
+
+    def apply(self, **_) -> None:
+        for link in self.document.findall(nodes.reference):
+            scheme, _, address = link.get("refuri", "").partition(":")
+            if scheme == ELSEWHERE:
+                link["refuri"] = address
+                link["internal"] = True
 
 
 class Roles(SphinxTransform):
@@ -173,6 +187,7 @@ def header_tools(
         {
             "name": edition["name"],
             "here": edition["here"],
+            "lacks": pagename in edition["without"],
             "url": root + page_in(edition, pagename),
             "anchors": app.config.book_anchors.get(edition["folder"], {}).get(pagename, {}),
         }
@@ -181,16 +196,16 @@ def header_tools(
 
 
 def page_in(edition: dict, pagename: str) -> str:
-    """Return where a page is in an edition: its home where it has no such chapter."""
+    """Return where a page is in an edition: its home where it leaves the chapter out."""
     folder = f"{edition['folder']}/" if edition["folder"] else ""
-    return f"{folder}{pagename if pagename in edition['chapters'] else 'index'}.html"
+    return f"{folder}{'index' if pagename in edition['without'] else pagename}.html"
 
 
 def setup(app: Sphinx) -> dict:
     values = "equations terms changes chapters notebooks services editions anchors roles"
     for name in values.split():  # all of them are in conf.py
         app.add_config_value(f"book_{name}", None, "env")
-    for transform in (Equations, Roles, Terms):
+    for transform in (Equations, Elsewhere, Roles, Terms):
         app.add_transform(transform)
     app.add_post_transform(EquationLinks)
     app.add_post_transform(TermLinks)

@@ -5,7 +5,8 @@ installed. It has:
 
     NAME                as readers know it
     PACKAGE             what is imported; our module has the same name: d2l_attention.<PACKAGE>
-    PACKAGES            whose versions a report names
+    PACKAGES            what our module imports of it, and whose versions a report names
+    VARIABLES           what the environment must say before it is imported
     KEEP_AXIS           how a sum is told to keep its axis
     array_type()        the class of its arrays
     make_array(value)   a NumPy array as a new array, float64 as float32; lists entry by entry,
@@ -30,6 +31,7 @@ import importlib
 import os
 import sys
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -57,13 +59,36 @@ def load(name: str) -> ModuleType:
     return importlib.import_module(f"{__name__}.{name}")
 
 
+def check_installed(name: str) -> None:
+    """Raise ModuleNotFoundError, which says what installs them, where packages are missing.
+
+    ImportError: the environment says something else than the framework's edition needs.
+    """
+    framework = load(name)
+    if missing := [package for package in framework.PACKAGES if find_spec(package) is None]:
+        raise ModuleNotFoundError(
+            f"the edition in {framework.NAME} needs {' and '.join(missing)}: install what is "
+            f'missing with `pip install "d2l-attention[{name}]"`, or in the folder of the book '
+            f"with `make setup FRAMEWORK={name}`",
+            name=missing[0],
+        )
+    for variable, value in framework.VARIABLES.items():
+        if (said := os.environ.setdefault(variable, value)) != value:
+            raise ImportError(
+                f"the edition in {framework.NAME} needs {variable}={value}, got {said!r}"
+            )
+
+
 def current() -> str:
     """Return the framework of this edition: D2L_FRAMEWORK, or that of the module that is loaded."""
     ours = [name for name in known() if f"d2l_attention.{load(name).PACKAGE}" in sys.modules]
     found = [os.environ.get("D2L_FRAMEWORK"), *ours, *loaded()]
     if not any(found):
         raise ValueError(f"set D2L_FRAMEWORK to one of {', '.join(known())}, or import its module")
-    return next(filter(None, found))
+    name = next(filter(None, found))
+    if name not in loaded():
+        check_installed(name)
+    return name
 
 
 def loaded() -> list[str]:

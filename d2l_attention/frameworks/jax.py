@@ -12,6 +12,7 @@ from d2l_attention.frameworks import NUMPY_PLAIN, ONE_THREAD, TWO_THREADS
 NAME = "JAX"
 PACKAGE = "jax"
 PACKAGES = ("jax", "flax")
+VARIABLES: dict[str, str] = {}
 KEEP_AXIS = "keepdims"
 
 # XLA takes as many threads as NPROC says, and compiles for the instructions that its flag allows.

@@ -12,6 +12,7 @@ from d2l_attention.frameworks import NO_AVX512, NUMPY_PLAIN, ONE_THREAD, TWO_THR
 NAME = "PyTorch"
 PACKAGE = "torch"
 PACKAGES = ("torch",)
+VARIABLES: dict[str, str] = {}
 KEEP_AXIS = "keepdim"
 
 ATEN_PLAIN = {"ATEN_CPU_CAPABILITY": "default"}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from d2l_attention.frameworks import current, load
+from d2l_attention.frameworks import current, load, to_numpy
 from d2l_attention.practice.checking import examine
 from d2l_attention.practice.diagnosis import expected, same
 from d2l_attention.practice.exercises import Exercise
@@ -82,4 +82,5 @@ def as_answer(function: Callable, framework: str) -> Callable:
 
 
 def as_numpy(value: object) -> object:
-    return np.array(value.tolist()) if hasattr(value, "tolist") else value
+    array = to_numpy(value)
+    return np.array(array.tolist()) if isinstance(array, np.ndarray) else value

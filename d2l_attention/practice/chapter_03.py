@@ -229,7 +229,7 @@ class SlopeMistakes:
 
     def unweighted_mean(weights, keys):
         """You subtract the plain mean of the keys. The mean under the weights is the output of
-        attention, weights @ keys."""
+        attention, the sum of alpha_j k_j."""
         return product_of_deviations(keys - keys.mean(0), weights[:, None])
 
     def weights_not_used(weights, keys):

@@ -29,7 +29,10 @@ COLORS = {"passed": "#2da44e", "wrong": "#d1242f", "error": "#d1242f", "not atte
 MOST_SHOWN = 8  # rows and columns
 SHAPES_CLASH = re.compile(
     r"must match|broadcast|shapes? .*(cannot|mismatch|incompatible)|mat1 and mat2|contracting"
+    r"|Incompatible shapes"
 )
+# Of a message, what is meant for the reader: the bold part, without names of operations.
+BOLD, NOT_MEANT = re.compile(r"\x1b\[1m(.*?)\x1b", re.DOTALL), re.compile(r"\{\{.*?\}\} ?| \[Op:.*")
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,11 @@ def beyond_the_numbers(
     exercise: Exercise, answer: Callable, framework: str
 ) -> tuple[str, str] | None:
     """Look at what right numbers do not show: gradients, and arrays that are too large."""
-    asked = (lambda array: answer(part for part in array)) if exercise.stream else answer
+    asked = (
+        (lambda array: answer(array[i] for i in range(array.shape[0])))
+        if exercise.stream
+        else answer
+    )
     for inputs in exercise.cases():
         if exercise.most_elements:
             most = exercise.most_elements(*inputs)
@@ -242,7 +249,8 @@ def complaint(error: BaseException, exercise: Exercise, inputs: tuple, framework
     """Return an exception of the reader's code in one line, with their line."""
     text = f"Your code raises {type(error).__name__}"
     with contextlib.suppress(Exception):  # a message that cannot be made is none
-        text += f": {str(error).strip().splitlines()[0][:200]}" if str(error).strip() else ""
+        said = NOT_MEANT.sub("", (BOLD.search(str(error)) or [0, str(error)])[1]).strip()
+        text += f": {said.splitlines()[0][:200]}" if said else ""
     own = frames_of(error)
     text += f" (line {own[-1].lineno}: {own[-1].line[:80]})" if own else ""
     if SHAPES_CLASH.search(str(error)):

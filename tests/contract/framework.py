@@ -3,8 +3,10 @@
 What a framework's module does in its own way is in `tests/<framework>/adapter.py`. A new one needs:
 
     DTYPES             the floating-point types it computes in
+    MISSING_NAMES      public names of chapters that the edition leaves out, if there are any
     OWN_NAMES          public names, OWN_ARGUMENTS and OWN_ARGUMENTS_OF (by name) arguments, that no
                        other module has
+    FEWER_ARGUMENTS_OF (by name) arguments that only the other modules have, if there are any
     CALL               the method that calls a layer
     xp                 functions of arrays, for answers of students
     cast, constant     an array in another type, and without a gradient
@@ -21,7 +23,7 @@ import importlib
 
 import numpy as np
 
-from d2l_attention import frameworks
+from d2l_attention import arrays, frameworks
 
 NAME = frameworks.current()
 framework = frameworks.load(NAME)
@@ -45,7 +47,7 @@ def numpy(value) -> np.ndarray:
 
 
 def dtype_of(value) -> str:
-    return str(value.dtype).rpartition(".")[2]
+    return arrays.dtype_of(value)
 
 
 def rounded(value, dtype: str) -> np.ndarray:

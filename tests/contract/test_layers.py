@@ -165,7 +165,8 @@ def test_a_class_needs_features_or_a_score_and_says_so():
 
     class Nearest(ours.Attention):
         def score(self, queries, keys):
-            return -abs(queries[..., None, :] - keys[..., None, :, :]).sum(-1)
+            gaps = queries[..., None, :] - keys[..., None, :, :]
+            return -adapter.xp.sum(abs(gaps), -1)
 
     refuses(Nameless(), NotImplementedError, "Nameless defines no features", *map(array, batch()))
     want, _ = by_loops(lambda q, k: -sum(abs(a - b) for a, b in zip(q, k, strict=True)), batch())

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from d2l_attention.checks import kind
 from tests.contract import oracle
 from tests.contract.comparing import TOLERANCE, close, differences, gradients, refuses
 from tests.contract.framework import array, numpy, ours
@@ -122,4 +123,4 @@ def test_scores_of_too_few_axes_or_of_integers_are_refused():
         message = f"X must have 3 axes or more, got {shape}"
         refuses(ours.masked_softmax, ValueError, message, array(np.ones(shape)))
     X = array(np.ones((B, N, M), np.int32))
-    refuses(ours.masked_softmax, TypeError, f"X must be floating point, got {X.dtype}", X)
+    refuses(ours.masked_softmax, TypeError, f"X must be floating point, got {kind(X)}", X)

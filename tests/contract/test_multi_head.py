@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from d2l_attention.checks import kind
 from tests.contract import oracle
 from tests.contract.comparing import TOLERANCE, attend, close, differences, gradients, refuses
 from tests.contract.framework import adapter, array, dtype_of, numpy, ours, parameters, rounded
@@ -305,7 +306,7 @@ def test_inputs_that_do_not_fit_are_refused():
     ):
         refuses(layer, ValueError, message, *replaced(at, *shape))
     whole = [array(np.ones((B, N, D), np.int32)), *map(array, batch()[1:])]
-    refuses(layer, TypeError, f"floating point, got {whole[0].dtype}", *whole)
+    refuses(layer, TypeError, f"floating point, got {kind(whole[0])}", *whole)
     heads = map(array, batch(heads=(2,)))
     refuses(layer, ValueError, "queries must have 3 axes (b, n, d), got (2, 2, 3, 3)", *heads)
     refuses(layer, ValueError, "must have 3 axes", *(array(x[0]) for x in batch()))

@@ -9,6 +9,8 @@ from tests.contract.comparing import TOLERANCE, close, gradients, refuses
 from tests.contract.framework import array, dtype_of, numpy, ours, rounded
 from tests.contract.samples import normal
 
+pytestmark = pytest.mark.skipif(not hasattr(ours, "rotate"), reason="no chapter on positions")
+
 
 def rotated(x, positions, base=10_000.0) -> np.ndarray:
     """Vectors (..., n, d), turned by loops."""

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from d2l_attention.checks import kind
 from tests.contract.comparing import refuses
 from tests.contract.framework import array, numpy, ours
 from tests.contract.samples import ATTENTIONS, NAN, B, D, M, N, batch, normal
@@ -14,10 +15,10 @@ FLOATS, INSIDE = "valid_lens must hold integers, got ", "valid_lens must lie in 
 SHAPE = "valid_lens must have shape (2,) or (2, 3), got "
 LENGTHS = {
     "floats": (array([2.5, 4.0]), TypeError, FLOATS),
-    "NaN": (array([NAN, 1]), TypeError, f"{FLOATS}{array([1.0]).dtype}"),
+    "NaN": (array([NAN, 1]), TypeError, f"{FLOATS}{kind(array([1.0]))}"),
     "a list of floats": ([2.0, 3.0], TypeError, FLOATS),
     "bool": (array([True, False]), TypeError, FLOATS),
-    "a mask": (array(np.ones((2, 3), bool)), TypeError, f"{FLOATS}{array([True]).dtype}"),
+    "a mask": (array(np.ones((2, 3), bool)), TypeError, f"{FLOATS}{kind(array([True]))}"),
     "negative": (array([-1, 2]), ValueError, INSIDE + "-1..2"),
     "too long": (array([5, 2]), ValueError, INSIDE + "2..5"),
     "negative for a query": ([[1, 2, 3], [4, -5, 0]], ValueError, INSIDE + "-5..4"),
@@ -64,7 +65,7 @@ def test_wrong_lengths_and_masks_are_refused(call):
         refuses(call, error, message, valid_lens=lens)
     for mask, error, message in MASKS.values():
         given = array(mask)
-        message += str(given.dtype) if error is TypeError else ""
+        message += kind(given) if error is TypeError else ""
         refuses(call, error, message, mask=given)
         refuses(call, error, message, mask=given, valid_lens=[1, 2])
 
@@ -105,7 +106,7 @@ def test_sizes_and_types_that_do_not_fit_are_refused(name, need_weights):
     for which in range(3):
         arrays = [array(x) for x in batch()]
         arrays[which] = array(np.ones(arrays[which].shape, np.int32))
-        message = f"queries, keys, values must be floating point, got {arrays[which].dtype}"
+        message = f"queries, keys, values must be floating point, got {kind(arrays[which])}"
         refuses(call, TypeError, message, *arrays)
 
 

@@ -1,6 +1,7 @@
 """What the contract must know of PyTorch: how layers are made, called, and given parameters."""
 
 import inspect
+from types import SimpleNamespace
 
 import torch
 from torch.func import functional_call
@@ -12,7 +13,11 @@ OWN_NAMES = {"LiveBytes"}  # beside those that every module has
 CALL = "forward"
 OWN_ARGUMENTS = {"device", "tensor", "tensors"}
 OWN_ARGUMENTS_OF = {"fused_attention": {"dropout"}}
-xp = torch  # functions of arrays
+NAMES = ("where", "exp", "log", "tanh", "ones", "arange", "tril", "flip", "einsum", "nansum")
+NAMES += ("amax", "asarray", "concatenate", "maximum", "softmax", "sum", "mean")
+xp = SimpleNamespace(
+    swapped=torch.Tensor.mT.__get__, **{name: getattr(torch, name) for name in NAMES}
+)
 
 
 def cast(tensor, dtype: str):

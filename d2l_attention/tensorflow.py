@@ -1,0 +1,696 @@
+# Made from the #@save cells of book/ by `make notebooks`: change these, not this file.
+"""Attention Scoring Functions in TensorFlow: the functions that the chapters derive."""
+
+from d2l_attention.frameworks import check_installed
+
+check_installed("tensorflow")
+
+import os
+from collections.abc import Callable
+
+import keras
+import numpy as np
+import tensorflow as tf
+from tensorflow import Tensor
+
+from d2l_attention.checks import (
+    check_cache,
+    check_divides,
+    check_features,
+    check_inputs,
+    check_mask,
+    check_pairs,
+    check_positive,
+    check_projected,
+    check_room,
+    check_same_size,
+    check_scores,
+    check_sizes,
+    check_valid_lens,
+    check_vectors,
+)
+from d2l_attention.figures import show_heatmaps, use_svg_display
+from d2l_attention.graph_memory import held_bytes
+from d2l_attention.machine import environment_report
+
+__all__ = ["use_svg_display", "environment_report", "try_gpu", "check_shape", "show_heatmaps",
+    "gaussian", "boxcar", "triangular", "epanechnikov", "constant", "pairwise_distances",
+    "nadaraya_watson", "attention_mask", "masked_softmax", "zero_padding", "fused_attention",
+    "Attention", "DotProductAttention", "additive_scores", "AdditiveAttention", "DistanceAttention",
+    "BilinearAttention", "CosineAttention", "temporary_bytes", "KeyValueCache",
+    "MultiHeadAttention"]  # fmt: skip
+
+
+# From book/00_start_here.md, Three helpers
+def try_gpu(i: int = 0) -> str:
+    """Return the name of GPU i, or of the CPU; for `tf.device`.
+
+    The environment variable D2L_DEVICE, such as "cpu" or "cuda:1",
+    overrides both.
+    """
+    kind, _, number = os.environ.get("D2L_DEVICE", "").partition(":")
+    if kind:
+        return f"/{'CPU' if kind == 'cpu' else 'GPU'}:{number or 0}"
+    if i < len(tf.config.list_physical_devices("GPU")):
+        return f"/GPU:{i}"
+    return "/CPU:0"
+
+
+# From book/01_queries_keys_values.md, Blend the entries
+def check_shape(tensor: Tensor, shape: tuple[int, ...]) -> None:
+    """Raise ValueError unless `tensor` has exactly this shape."""
+    if tuple(tensor.shape) != tuple(shape):
+        raise ValueError(f"tensor must have shape {tuple(shape)}, got {tuple(tensor.shape)}")
+
+
+# From book/02_kernels.md, Choose how the weight falls
+def gaussian(r: Tensor) -> Tensor:
+    """Return exp(-r^2 / 2), elementwise, for distances of any shape."""
+    return tf.exp(-0.5 * r**2)
+
+
+def boxcar(r: Tensor) -> Tensor:
+    """Return 1 where |r| <= 1, else 0, for distances of any shape."""
+    return tf.cast(tf.abs(r) <= 1, r.dtype)
+
+
+def triangular(r: Tensor) -> Tensor:
+    """Return max(0, 1 - |r|), elementwise, for distances of any shape."""
+    return tf.maximum(1 - tf.abs(r), 0)
+
+
+def epanechnikov(r: Tensor) -> Tensor:
+    """Return 3/4 max(0, 1 - r^2), elementwise, for any shape."""
+    return 0.75 * tf.maximum(1 - r**2, 0)
+
+
+def constant(r: Tensor) -> Tensor:
+    """Return 1 for every distance, in the shape of `r`."""
+    return tf.ones_like(r)
+
+
+# From book/02_kernels.md, Compute all queries at once
+def pairwise_distances(queries: Tensor, keys: Tensor) -> Tensor:
+    """Return Euclidean distances (n, m) of queries (n, d) from keys (m, d).
+
+    For d = 1, (n,) and (m,) will do. ValueError: other shapes. Where points
+    meet, the gradient is 0.
+    """
+    check_vectors(queries, keys)
+    q, k = (x[:, None] if len(x.shape) == 1 else x for x in (queries, keys))
+    if q.dtype.is_integer and k.dtype.is_integer:  # in uint8, 1 - 3 is 254
+        q, k = tf.cast(q, tf.int64), tf.cast(k, tf.int64)
+    gaps = q[:, None] - k  # (n, 1, d) - (m, d) -> (n, m, d)
+    gaps = gaps if gaps.dtype.is_floating else tf.cast(gaps, tf.float32)
+    squares = tf.reduce_sum(gaps**2, -1)  # (n, m)
+    apart = squares != 0  # not > 0: that would make NaN a distance of 0
+    return tf.where(apart, tf.sqrt(tf.where(apart, squares, 1)), 0)
+
+
+def nadaraya_watson(
+    x_train: Tensor, y_train: Tensor, x_val: Tensor, kernel: Callable[[Tensor], Tensor]
+) -> tuple[Tensor, Tensor]:
+    """Predict values at new points: attention with a kernel's weights.
+
+    Keys (m, d) or (m,), values (m, v) or (m,) and queries x_val (n, d) or
+    (n,) give predictions (n, v) or (n,) and weights (n, m). `kernel` turns
+    distances into similarities >= 0; a row where all are 0 is NaN.
+    """
+    check_pairs(x_train, y_train)
+    r = pairwise_distances(x_val, x_train)
+    similarity = tf.cast(kernel(r), r.dtype)
+    weights = similarity / tf.reduce_sum(similarity, -1, keepdims=True)
+    return tf.tensordot(weights, tf.cast(y_train, r.dtype), 1), weights
+
+
+# From book/04_masked_softmax.md, From lengths to a mask
+def sizes(x: Tensor) -> tuple:
+    """Return the shape of x: numbers, or tensors where a graph is open."""
+    found = tf.shape(x)
+    return tuple(found[i] if s is None else s for i, s in enumerate(x.shape))
+
+
+def known(shape: tuple) -> tuple:
+    """Return a shape with None for the sizes that are tensors."""
+    return tuple(s if isinstance(s, int) else None for s in shape)
+
+
+def check_range(lens: Tensor | np.ndarray, m: int | Tensor) -> None:
+    """Raise ValueError if a length lies outside 0..m, where that is known.
+
+    A graph has no values yet, and those on a GPU would have to be waited for.
+    """
+    if any(map(tf.is_symbolic_tensor, (lens, m))) or 0 in lens.shape:
+        return
+    if "GPU" in getattr(lens, "device", ""):
+        return
+    least, most = np.min(lens), np.max(lens)
+    if least < 0 or most > m:
+        raise ValueError(f"valid_lens must lie in 0..{m}, got {least}..{most}")
+
+
+def length_mask(shape: tuple, valid_lens: Tensor | list) -> Tensor:
+    """Return a mask, True at a row's first keys, (b, 1, ..., 1 or n, m)."""
+    made = tf.is_tensor(valid_lens)  # else a list or an array
+    lens = (tf.convert_to_tensor if made else np.asarray)(valid_lens)
+    check_valid_lens(lens, known(shape))  # integers, (b,) or (b, n)
+    check_range(lens, shape[-1])  # 0..m
+    lens = tf.cast(lens, tf.int32)
+    rows = lens if len(lens.shape) == 2 else lens[:, None]  # (b, n or 1)
+    heads = (None,) * (len(shape) - 3)
+    return tf.range(shape[-1]) < rows[:, *heads, :, None]
+
+
+# From book/04_masked_softmax.md, Join masks with AND
+def attention_mask(
+    shape: tuple, valid_lens: Tensor | list | None = None, mask: Tensor | None = None
+) -> Tensor | None:
+    """Join valid lengths and a mask with AND: True = may attend.
+
+    It has the axes of the scores, `shape` (b, ..., n, m), and broadcasts to
+    them; None = no mask. Sizes may be tensors, as in tf.shape(X)[-1].
+    Lengths, mask and errors are as in masked_softmax.
+    """
+    if mask is not None:
+        mask = tf.convert_to_tensor(mask)
+        check_mask(mask, known(shape))
+        more = (None,) * (len(shape) - len(mask.shape))
+        mask = mask[*more, ...]  # (n, m) -> (1, n, m)
+    if valid_lens is None:
+        return mask
+    inside = length_mask(shape, valid_lens)
+    return inside if mask is None else mask & inside
+
+
+# From book/04_masked_softmax.md, The softmax
+def masked_softmax(
+    X: Tensor, valid_lens: Tensor | list | None = None, mask: Tensor | None = None
+) -> Tensor:
+    """Return the softmax over the keys that may be attended to.
+
+    It has X's shape and dtype. In a fully masked row all weights and
+    gradients are 0; a row whose allowed scores are all -inf is NaN.
+
+    Args: X, floating-point scores (b, ..., n, m); valid_lens, integers in
+        0..m, (b,) or (b, n); mask, boolean, broadcastable, True = may attend.
+    Raises: TypeError for another data type; ValueError for a wrong shape, or
+        a length outside 0..m (on the CPU only, and not inside a graph).
+    """
+    check_scores(X)
+    keep = attention_mask(sizes(X), valid_lens, mask)
+    if keep is None:
+        return tf.nn.softmax(X)
+    some = tf.reduce_any(keep, -1, keepdims=True)  # (..., n, 1): any key left?
+    fill = tf.cast(tf.where(some, -np.inf, 0.0), X.dtype)
+    scores = tf.where(keep, X, fill)
+    return tf.nn.softmax(scores) * tf.cast(some, X.dtype)
+
+
+# From book/04_masked_softmax.md, Keep NaN out of the padding
+def zero_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
+    """Zero out the rows that no query may attend to, as 0 * NaN is NaN.
+
+    Mask keep (b, n, m), None: no padding; tensors (b, m, any); or with heads.
+    """
+    if keep is None:
+        return list(tensors)
+    used = tf.reduce_any(keep, -2)[..., None]  # (b, n, m) -> (b, m, 1)
+    return [tf.where(used, tensor, 0) for tensor in tensors]
+
+
+# From book/06_scaled_dot_product_attention.md, Meet the fused function
+def fused_attention(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    keep: Tensor | None = None,
+    scale: float | None = None,
+) -> Tensor:
+    """Run Keras's own scaled dot-product attention, heads or none.
+
+    (b, n, d), (b, m, d), (b, m, v), or all with heads after b -> (b, n, v).
+    Nothing is checked. Fully masked rows are 0.
+
+    Args: keep, mask with the axes of the scores; scale, 1 / sqrt(d) by
+        default.
+    """
+    if one_head := len(queries.shape) == 3:  # (b, n, d) -> (b, 1, n, d)
+        queries, keys, values = (x[:, None] for x in (queries, keys, values))
+        keep = None if keep is None else keep[:, None]
+    order = (0, 2, 1, 3)  # (b, heads, n, d) -> (b, n, heads, d) and back
+    q, k, v = (tf.transpose(x, order) for x in (queries, keys, values))
+    out = keras.ops.dot_product_attention(q, k, v, mask=keep, scale=scale)
+    out = tf.transpose(out, order)
+    if keep is not None:
+        out = tf.where(tf.reduce_any(keep, -1, keepdims=True), out, 0)
+    return out[:, 0] if one_head else out
+
+
+# From book/06_scaled_dot_product_attention.md, One layer for every score
+@keras.saving.register_keras_serializable("d2l_attention")
+class Attention(keras.layers.Layer):
+    """Attention with any score: a subclass defines `features` or `score`.
+
+    Args: dropout, probability of dropping a weight in training; seed, of
+        dropout; name, dtype and others as in every Keras layer.
+    """
+
+    def __init__(self, dropout: float = 0.0, *, seed: int | None = None, **options) -> None:
+        super().__init__(**options)
+        self.dropout = keras.layers.Dropout(dropout, seed=seed, dtype=self.dtype_policy)
+        self.supports_masking = True
+
+    def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Return features of queries and keys: their products are scores."""
+        raise NotImplementedError(f"{type(self).__name__} defines no features")
+
+    def score(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Return the scores (b, n, m)."""
+        q, k = self.features(queries, keys)
+        return tf.matmul(q, k, transpose_b=True)  # -> (b, n, m)
+
+    def call(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        valid_lens: Tensor | list | None = None,
+        mask: Tensor | None = None,
+        need_weights: bool = False,
+        *,
+        keys_mask: Tensor | None = None,
+        training: bool | None = None,
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        """Attend: (b, n, d_q), (b, m, d_k), (b, m, v) -> (b, n, v).
+
+        With `need_weights`, return the output and the weights (b, n, m)
+        from before dropout, which works in `training` only. Keras hands on
+        `keys_mask` (b, m), the mask of an Embedding of the keys.
+        Heads may follow b; `valid_lens`, `mask`: masked_softmax, lists by
+        name. NaN in padded keys and values does no harm; in padded *queries*
+        it reaches gradients. The output has the layer's compute dtype.
+        """
+        check_sizes(queries, keys, values)
+        shape = (*sizes(queries)[:-1], sizes(keys)[-2])  # (b, n, m)
+        keep = attention_mask(shape, valid_lens, mask)
+        keep = with_keys_mask(keep, keys_mask)
+        keys, values = zero_padding(keep, keys, values)
+        weights = masked_softmax(self.score(queries, keys), mask=keep)
+        used = self.dropout(weights, training=training)
+        output = tf.cast(used, values.dtype) @ values  # (b, n, m) x (b, m, v)
+        return (output, weights) if need_weights else output
+
+    def compute_mask(self, queries: Tensor, previous_mask: Tensor | None) -> Tensor | None:
+        """Return the mask of the queries, which is that of the outputs."""
+        return getattr(queries, "_keras_mask", None)
+
+
+def with_keys_mask(keep: Tensor | None, keys_mask: Tensor | None) -> Tensor | None:
+    """Join a mask with that of an Embedding of the keys, (b, m)."""
+    if keys_mask is None:
+        return keep
+    each = keys_mask[:, None]  # (b, m) -> (b, 1, m)
+    return each if keep is None else keep & each
+
+
+@keras.saving.register_keras_serializable("d2l_attention")
+class DotProductAttention(Attention):
+    """Scaled dot products: scores q^T k / sqrt(d) (Vaswani et al., 2017)."""
+
+    def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Return q / sqrt(d) and k, both of dimension d."""
+        check_same_size(queries, keys)
+        return queries / queries.shape[-1] ** 0.5, keys
+
+
+# From book/07_additive_attention.md, Score block by block
+def wide(x: Tensor) -> Tensor:
+    """Return x in float32, or as it is in float64."""
+    return x if x.dtype == tf.float64 else tf.cast(x, tf.float32)
+
+
+@tf.function(reduce_retracing=True)
+def score_each(queries: Tensor, k: Tensor, w_v: Tensor) -> Tensor:
+    """Return the scores (n, b, m) of queries (n, b, h), one by one."""
+
+    @tf.recompute_grad
+    def score(query: Tensor, k: Tensor, w_v: Tensor) -> Tensor:
+        hidden = tf.tanh(query[..., None, :] + k)  # (b, 1, h) + (b, m, h)
+        return tf.linalg.matvec(hidden, w_v)  # (b, m, h) x (h,) -> (b, m)
+
+    return tf.map_fn(lambda query: score(query, k, w_v), queries, parallel_iterations=1)
+
+
+def additive_scores(q: Tensor, k: Tensor, w_v: Tensor) -> Tensor:
+    """Return the scores w_v . tanh(q + k), (b, n, m), query by query.
+
+    The backward pass computes each query anew. In float32 or wider inside.
+
+    Args: q and k, projected queries (b, n, h) and keys (b, m, h), or with
+        heads; w_v, weights (h,) of the hidden units.
+    """
+    n = sizes(q)[-2]
+    queries = tf.einsum("...nh->n...h", wide(q))  # (b, n, h) -> (n, b, h)
+    more = [0, tf.maximum(1 - n, 0)]  # tf.map_fn needs one query
+    queries = tf.pad(queries, [more] + [[0, 0]] * (len(q.shape) - 1))
+    inside = not tf.executing_eagerly()  # a graph takes the function itself in
+    each = score_each.python_function if inside else score_each
+    scores = each(queries, wide(k), wide(w_v))[:n]
+    return tf.cast(tf.einsum("n...m->...nm", scores), q.dtype)  # (b, n, m)
+
+
+# From book/07_additive_attention.md, Build the layer
+def linear(units: int, name: str, dtype: object, bias: bool = False) -> keras.layers.Dense:
+    """Return a dense layer, without bias unless asked for."""
+    return keras.layers.Dense(units, use_bias=bias, name=name, dtype=dtype)
+
+
+@keras.saving.register_keras_serializable("d2l_attention")
+class AdditiveAttention(Attention):
+    """Additive attention: scores w_v^T tanh(W_q q + W_k k).
+
+    With num_hiddens = h hidden units (Bahdanau, Cho, Bengio, 2015, appendix
+    A.1.2). The first call takes the sizes of queries and keys.
+    """
+
+    def __init__(self, num_hiddens: int, dropout: float = 0.0, **options) -> None:
+        super().__init__(dropout, **options)
+        self.W_q = linear(num_hiddens, "W_q", self.dtype_policy)
+        self.W_k = linear(num_hiddens, "W_k", self.dtype_policy)
+        self.w_v = linear(1, "w_v", self.dtype_policy)
+
+    def build(self, queries_shape: tuple, keys_shape: tuple) -> None:
+        """Make the parameters for queries and keys of these shapes."""
+        self.W_q.build(queries_shape)
+        self.W_k.build(keys_shape)
+        self.w_v.build((self.W_q.units,))
+
+    def score(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Return scores (b, n, m) of queries (b, n, d_q), keys (b, m, d_k)."""
+        check_projected(self, queries, keys)
+        w_v = self.w_v.kernel[:, 0]  # (h, 1) -> (h,)
+        return additive_scores(self.W_q(queries), self.W_k(keys), w_v)
+
+
+# From book/08_more_scoring_functions.md, A zero vector has no direction
+def unit_vectors(x: Tensor) -> Tensor:
+    """Divide vectors (..., d) by their lengths; zero vectors stay zero."""
+    exact = wide(x)
+    squares = tf.reduce_sum(exact**2, -1, keepdims=True)  # (..., 1)
+    norm = tf.sqrt(tf.where(squares > 0, squares, 1))
+    return tf.cast(exact / norm, x.dtype)
+
+
+# From book/08_more_scoring_functions.md, Distance
+@keras.saving.register_keras_serializable("d2l_attention")
+class DistanceAttention(Attention):
+    """Attention by distance: scores -|q - k|^2 / (2 sqrt(d)).
+
+    The weights are those of a Gaussian kernel with variance sqrt(d): scores
+    leave out what all keys of a query share. In float32 or wider. Far from
+    the origin rounding errors grow: move it first.
+    """
+
+    def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Return [q; 1] / sqrt(d) and [k; -|k|^2 / 2], of dimension d + 1."""
+        check_same_size(queries, keys)
+        queries, keys = wide(queries), wide(keys)
+        ones = tf.ones_like(queries[..., :1])  # (b, n, 1)
+        norms = tf.reduce_sum(keys**2, -1, keepdims=True)  # (b, m, 1)
+        q = tf.concat([queries, ones], -1) / queries.shape[-1] ** 0.5
+        return q, tf.concat([keys, -0.5 * norms], -1)
+
+
+# From book/08_more_scoring_functions.md, Bilinear
+@keras.saving.register_keras_serializable("d2l_attention")
+class BilinearAttention(Attention):
+    """Bilinear attention: scores q^T M k / sqrt(s).
+
+    rank None: M is a full matrix, and s is the dimension of the keys. Else
+    M = W_q^T W_k, and s = rank, as in a Transformer head. The first call
+    takes the sizes of queries and keys.
+    """
+
+    def __init__(self, rank: int | None = None, dropout: float = 0.0, **options) -> None:
+        super().__init__(dropout, **options)
+        self.rank = rank
+
+    def build(self, queries_shape: tuple, keys_shape: tuple) -> None:
+        """Make the parameters for queries and keys of these shapes."""
+        self.key_size = keys_shape[-1]
+        s = self.key_size if self.rank is None else self.rank
+        self.W_q = linear(s, "W_q", self.dtype_policy)
+        self.W_k = None if self.rank is None else linear(s, "W_k", self.dtype_policy)
+        self.W_q.build(queries_shape)
+        if self.W_k is not None:
+            self.W_k.build(keys_shape)
+
+    def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Return W_q q / sqrt(s) and W_k k, both of dimension s."""
+        check_features("queries", queries, self.W_q.kernel.shape[0])
+        check_features("keys", keys, self.key_size)
+        q = self.W_q(queries)
+        k = keys if self.W_k is None else self.W_k(keys)
+        return q / q.shape[-1] ** 0.5, k
+
+
+# From book/08_more_scoring_functions.md, Cosine
+@keras.saving.register_keras_serializable("d2l_attention")
+class CosineAttention(Attention):
+    """Cosine attention: scores cos(q, k) / temperature; cos(0, k) = 0.
+
+    temperature > 0, else ValueError; training may change it if `learnable`.
+    """
+
+    def __init__(
+        self, dropout: float = 0.0, temperature: float = 0.1, learnable: bool = True, **options
+    ) -> None:
+        check_positive("temperature", temperature)
+        super().__init__(dropout, **options)
+        self.start = temperature  # weight decay pulls back to it, not to 1
+        self.log_ratio = self.add_weight(
+            shape=(), initializer="zeros", trainable=learnable, name="log_ratio"
+        )
+
+    @property
+    def temperature(self) -> Tensor:
+        return self.start * tf.exp(self.log_ratio)
+
+    def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Return q / (|q| temperature) and k / |k|."""
+        check_same_size(queries, keys)
+        temperature = tf.cast(self.temperature, queries.dtype)
+        return unit_vectors(queries) / temperature, unit_vectors(keys)
+
+
+# From book/09_what_attention_costs.md, Count the bytes
+def temporary_bytes(function: Callable, *tensors: Tensor) -> int:
+    """Return the most bytes held on the way, not arguments and results.
+
+    Counted in the graph of `function` for such tensors, as if its operations
+    ran one after the other, each with memory of its own. ValueError: a size
+    is not known, or how often a loop runs that fills lists.
+    """
+    program = tf.function(function).get_concrete_function(*tensors)
+    return held_bytes(program.inference_fn).on_the_way
+
+
+# From book/12_many_heads.md, Project, split, attend, join
+def split_heads(x: Tensor, heads: int) -> Tensor:
+    """Split the last axis: (b, n, D) -> (b, n, H, D/H) -> (b, H, n, D/H)."""
+    b, n, _ = sizes(x)
+    split = tf.reshape(x, (b, n, heads, x.shape[-1] // heads))
+    return tf.transpose(split, (0, 2, 1, 3))
+
+
+# From book/12_many_heads.md, Write the layer
+def causal_mask(n: int, m: int, first: int | Tensor) -> Tensor:
+    """Let n of m positions, from `first` on, see no later one: (n, m)."""
+    queries = first + tf.range(n)[:, None]  # (n, 1)
+    return tf.range(m) <= queries  # (m,), (n, 1) -> (n, m)
+
+
+class KeyValueCache(tf.Module):
+    """The projected keys and values of all tokens that one layer has read.
+
+    It has m places from the start, so that one graph fits every length:
+    the variables `keys` and `values` are (b, heads, m, d), the first
+    `length` of the m places are taken. A graph does not know `length`:
+    where a cache is full there, its last places are overwritten without an
+    error. Make it outside of a tf.function.
+
+    Args:
+        b, num_heads, m, d: batch size, heads of keys and values, places,
+            dimension of a head.
+        dtype: that of keys and values in the cache.
+    """
+
+    def __init__(self, b: int, num_heads: int, m: int, d: int, dtype: str = "float32") -> None:
+        super().__init__()
+        zeros = tf.zeros((b, num_heads, m, d), dtype)
+        self.keys = tf.Variable(zeros, trainable=False)
+        self.values = tf.Variable(zeros, trainable=False)
+        self.length = tf.Variable(0, trainable=False)
+
+    def check_room(self, new: int | Tensor) -> None:
+        """Raise ValueError unless `new` more tokens fit, if that is known."""
+        if not tf.is_symbolic_tensor(new):
+            length = int(self.length) if tf.executing_eagerly() else None
+            check_room(self.keys.shape[-2], length, new)
+
+    def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Put new keys and values (b, heads, new, d) in; return all places.
+
+        They come back in the type of the new ones. ValueError: they do not
+        fit each other or the cache, or there is too little room.
+        """
+        check_cache(self, keys, values)
+        new = sizes(keys)[2]
+        self.check_room(new)
+        first = tf.stack([0, 0, self.length, 0])
+        both = (self.keys, keys), (self.values, values)
+        for held, x in both:
+            x = tf.cast(x, held.dtype)
+            held.assign(keras.ops.slice_update(held.value(), first, x))
+        self.length.assign_add(new)
+        return tuple(tf.cast(held, x.dtype) for held, x in both)
+
+
+def lasting_mask(shape: tuple, valid_lens, first, new) -> Tensor | None:
+    """Return the mask (b, 1, new) of new keys by lengths (b,), else None."""
+    if valid_lens is None or len(np.shape(valid_lens)) != 1:
+        return None
+    inside = attention_mask(shape, valid_lens)  # (b, 1, m)
+    return inside[:, :, first : first + new]
+
+
+class Heads(keras.layers.Layer):
+    """The parameters of multi-head attention, and what Keras asks of it."""
+
+    def __init__(
+        self,
+        num_hiddens: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = False,
+        *,
+        num_kv_heads: int | None = None,
+        attention: Callable[..., keras.layers.Layer] = DotProductAttention,
+        **options,
+    ) -> None:
+        kv_heads = num_heads if num_kv_heads is None else num_kv_heads
+        check_divides("num_heads", num_heads, "num_hiddens", num_hiddens)
+        check_divides("num_kv_heads", kv_heads, "num_heads", num_heads)
+        super().__init__(**options)
+        kv_hiddens = num_hiddens // num_heads * kv_heads
+        self.num_heads, self.num_kv_heads = num_heads, kv_heads
+        dtype = self.dtype_policy.name  # Keras can save a name
+        self.attention = attention(dropout=dropout, dtype=dtype)
+        self.W_q = linear(num_hiddens, "W_q", self.dtype_policy, bias)
+        self.W_k = linear(kv_hiddens, "W_k", self.dtype_policy, bias)
+        self.W_v = linear(kv_hiddens, "W_v", self.dtype_policy, bias)
+        self.W_o = linear(num_hiddens, "W_o", self.dtype_policy, bias)
+        self.supports_masking = True
+
+    compute_mask = Attention.compute_mask  # that of the queries
+
+    def build(self, queries_shape: tuple, keys_shape: tuple, values_shape: tuple) -> None:
+        """Make the parameters for queries, keys and values of these shapes."""
+        self.W_q.build(queries_shape)
+        self.W_k.build(keys_shape)
+        self.W_v.build(values_shape)
+        self.W_o.build((self.W_q.units,))
+
+    def get_config(self) -> dict:
+        """Return what a file holds of the layer beside its parameters."""
+        inner = keras.saving.serialize_keras_object(self.attention)
+        return super().get_config() | {
+            "num_hiddens": self.W_o.units,
+            "num_heads": self.num_heads,
+            "num_kv_heads": self.num_kv_heads,
+            "bias": self.W_o.use_bias,
+            "attention": inner,  # with its dropout
+        }
+
+    @classmethod
+    def from_config(cls, config: dict) -> keras.layers.Layer:
+        """Make the layer that `get_config` describes."""
+        inner = keras.saving.deserialize_keras_object(config["attention"])
+        return cls(**config | {"attention": lambda **options: inner})
+
+
+@keras.saving.register_keras_serializable("d2l_attention")
+class MultiHeadAttention(Heads):
+    """Multi-head attention (Vaswani et al., 2017, section 3.2.2).
+
+    The first call takes the sizes of queries, keys and values.
+
+    Args:
+        num_hiddens: dimension D of the output, and of all heads together.
+        num_heads: number H of heads; it divides num_hiddens.
+        dropout: probability of dropping an attention weight in training.
+        bias: whether the projections add a learned vector.
+        num_kv_heads: number of heads of keys and values, each shared by a
+            group of query heads; it divides num_heads. None: num_heads.
+        attention: makes the layer inside, called with `dropout=`, `dtype=`.
+        name, dtype and others: as in every Keras layer.
+    """
+
+    def call(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        valid_lens: Tensor | list | None = None,
+        *,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        cache: KeyValueCache | None = None,
+        need_weights: bool = False,
+        keys_mask: Tensor | None = None,
+        training: bool | None = None,
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        """Attend: (b, n, d_q), (b, m, d_k), (b, m, d_v) -> (b, n, D).
+
+        Args:
+            valid_lens, mask: as for `Attention`, with scores (b, n, m); all
+                heads share them.
+            causal: the queries stand at the last n of the tokens that have
+                been read, and see no later one.
+            cache: earlier keys and values: the new ones join it, and m
+                counts its places. Places that are not taken are masked.
+            need_weights: return the weights (b, H, n, m), too.
+            keys_mask: (b, new), the mask of an Embedding, from Keras.
+            training: whether dropout works.
+        """
+        check_inputs(self, queries, keys, values)
+        (b, n, _), new = sizes(queries), sizes(keys)[1]
+        places, past = new, 0
+        if cache is not None:
+            cache.check_room(new)
+            places, past = cache.keys.shape[-2], cache.length.value()
+        shape = (b, n, places)
+        keep = attention_mask(shape, valid_lens, mask)
+        if causal or cache is not None:
+            rows = n if causal else 1  # one row for all: what is there
+            order = causal_mask(rows, places, past + new - rows)
+            keep = order[None] if keep is None else keep & order
+        if cache is None:
+            keep = seen = with_keys_mask(keep, keys_mask)
+        else:
+            seen = lasting_mask(shape, valid_lens, past, new)
+        keys, values = zero_padding(seen, keys, values)
+        q = split_heads(self.W_q(queries), self.num_heads)
+        k = split_heads(self.W_k(keys), self.num_kv_heads)
+        v = split_heads(self.W_v(values), self.num_kv_heads)
+        if cache is not None:
+            k, v = cache.append(k, v)
+        if (shared := self.num_heads // self.num_kv_heads) > 1:
+            k, v = (tf.repeat(x, shared, axis=1) for x in (k, v))
+        mask = None if keep is None else keep[:, None]  # (b, 1, n, m)
+        how = {"mask": mask, "need_weights": need_weights, "training": training}
+        out = self.attention(q, k, v, **how)
+        out, weights = out if need_weights else (out, None)
+        out = tf.transpose(out, (0, 2, 1, 3))  # (b, n, H, D/H)
+        out = self.W_o(tf.reshape(out, (b, n, self.W_q.units)))  # (b, n, D)
+        return (out, weights) if need_weights else out
