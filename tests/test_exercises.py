@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 from functools import partial
 
 import numpy as np
@@ -88,6 +89,51 @@ def test_the_right_numbers_for_the_shown_inputs_do_not_pass(exercise):
     shown = [load(FRAMEWORK).make_array(value) for value in exercise.cases()[0]]
     result = examine(exercise, lambda *inputs: right(*shown), FRAMEWORK)
     assert result.status == "wrong"
+
+
+VALUES = pytest.mark.parametrize(
+    "exercise", [e for e in EXERCISES if not e.inputs], ids=lambda e: e.number
+)
+GUESSES = {
+    "zero": lambda right: right * 0,
+    "a factor": lambda right: right * 3,
+    "an offset": lambda right: right + 5,
+    "one number off": lambda right: right + (np.arange(right.size).reshape(right.shape) == 0),
+    "reversed": lambda right: right[::-1] if right.ndim else -right,
+    "an axis too many": lambda right: right[None] * 2,
+    "not finite": lambda right: right * np.nan,
+}
+
+
+def numbers_in(text: str) -> set[float]:
+    whole = re.sub(r"(?<=\d)[,\u2009\u202f\xa0](?=\d{3})", "", text)
+    return {float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", whole)}
+
+
+@VALUES
+@pytest.mark.parametrize("guess", GUESSES.values(), ids=GUESSES)
+def test_no_wrong_guess_at_a_value_is_told_the_value(exercise, guess):
+    right = np.asarray(exercise.reference, float)
+    guessed = guess(right)
+    result = examine(exercise, guessed, FRAMEWORK)
+    assert not result.passed
+    if result.mistake in {mistake.name for mistake in exercise.mistakes}:
+        return  # the next test reads these
+    shown = re.sub(r"<style>.*?</style>|<[^>]+>", " ", result.html()) + repr(result)
+    of_the_guess = numbers_in(" ".join(f"{x:.4f} {x:.0f}" for x in guessed.ravel()))
+    sizes = {*range(right.size + 1), *guessed.shape, exercise.tolerance, float(exercise.number)}
+    assert numbers_in(f"{shown} {result.text()} {result.message}") <= of_the_guess | sizes
+
+
+@VALUES
+def test_no_named_mistake_tells_the_value_or_a_factor_of_it(exercise):
+    for mistake in exercise.mistakes:
+        told = {abs(n) for n in numbers_in(mistake.say)}
+        secret = {abs(float(x)) for x in np.ravel(exercise.reference)} - set(range(10))
+        assert not told & secret
+        assert not re.search(
+            r"\b(half|quarter|twice|times) of|[Dd]ivide by a|minus the w", mistake.say
+        )
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: p.stem)

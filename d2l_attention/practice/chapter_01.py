@@ -114,8 +114,8 @@ class VanishingMistakes:
         return 1, -0.5, -0.5
 
     def the_weights():
-        """These are the weights. The gradient of the logarithm of weight 1 is (1, 0, 0) minus the
-        weights."""
+        """These are the weights. They are one of two terms of the gradient: what does the score of
+        entry 1 itself add?"""
         return 0, 0, 1
 
     def zero_divided_by_zero():

@@ -120,12 +120,12 @@ cache = Exercise("12.3", 2 * LAYERS * KEY_HEADS * DIMENSION * TOKENS * BYTES / 1
 
 @cache.expects
 class CacheMistakes:
-    def a_factor_of_2_is_missing():
-        """This is half of it. Both keys and values are kept, and each entry has 2 bytes."""
+    def keys_or_bytes_forgotten():
+        """Too small: both keys and values are kept, and each entry has 2 bytes."""
         return cache.reference / 2
 
-    def two_factors_of_2_are_missing():
-        """This is a quarter of it. Both keys and values are kept, and each entry has 2 bytes."""
+    def keys_and_bytes_forgotten():
+        """Far too small: both keys and values are kept, and each entry has 2 bytes."""
         return cache.reference / 4
 
     def keys_of_every_head():
@@ -142,7 +142,7 @@ class CacheMistakes:
         return cache.reference / TOKENS
 
     def in_bytes():
-        """These are bytes. Divide by a million."""
+        """These are bytes. The task asks for megabytes."""
         return cache.reference * 1e6
 
     def powers_of_two():

@@ -8,7 +8,7 @@ import sys
 import sysconfig
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from itertools import zip_longest
 from pathlib import Path
@@ -43,7 +43,7 @@ class Result:
     status: str  # "passed", "wrong", "error" or "not attempted"
     message: str
     mistake: str | None = None
-    trial: Trial | None = None
+    trial: Trial | None = field(default=None, repr=False)  # has the target, which may be secret
     tolerance: float = 1e-4
 
     @property

@@ -46,7 +46,8 @@ def diagnose(exercise: Exercise, trials: list[Trial]) -> tuple[str, str] | None:
         )
         if made or (mistake.when and all(holds(mistake.when, t) for t in wrong)):
             return mistake.name, mistake.say
-    return next(found(WHEN_WRONG, trials, wrong[0], tolerance))
+    looks = WHEN_WRONG if exercise.inputs else WHEN_A_WRONG_VALUE
+    return next(found(looks, trials, wrong[0], tolerance))
 
 
 def holds(when: Callable[..., bool], trial: Trial) -> bool:
@@ -198,6 +199,14 @@ def some_differ(trials: list[Trial], trial: Trial, tolerance: float) -> str | No
     )
 
 
+def not_the_value(trials: list[Trial], trial: Trial, tolerance: float) -> str:
+    """Say how much is wrong and not what would be right: the value is the answer."""
+    if not trial.target.ndim:
+        return "This is not the value that the task asks for."
+    off = ~np.isclose(trial.answer, trial.target, tolerance, tolerance, equal_nan=True)
+    return f"{off.sum()} of {off.size} numbers differ from what the task asks for."
+
+
 def short(value: float) -> str:
     return f"{value:.4f}" if value % 1 else f"{value:.0f}"
 
@@ -216,4 +225,10 @@ WHEN_WRONG: dict[str, Look] = {
     "a constant offset": an_offset,
     "another order": another_order,
     "different numbers": some_differ,
+}
+# A factor, an offset or the first wrong entry would tell a value that is asked for.
+WHEN_A_WRONG_VALUE: dict[str, Look] = {
+    "wrong shape": wrong_shape,
+    "not a finite number": not_finite,
+    "different numbers": not_the_value,
 }

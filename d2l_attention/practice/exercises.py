@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from types import ModuleType
 from weakref import ref
@@ -59,6 +60,7 @@ class Exercise:
             on its way may have.
         stream: Whether the answer gets, in place of its one input, a `Stream` of the parts along
             the first axis.
+        seed: Of inputs other than those of the book: see `with_seed`.
     """
 
     number: str
@@ -70,6 +72,7 @@ class Exercise:
     gradient: bool = field(default=False, kw_only=True)
     most_elements: Callable[..., int] | None = field(default=None, kw_only=True)
     stream: bool = field(default=False, kw_only=True)
+    seed: int | None = field(default=None, kw_only=True)
 
     def expects(self, mistakes: type) -> type:
         """Declare the mistakes of a class, which are looked at in their order.
@@ -90,8 +93,16 @@ class Exercise:
         """Return the same inputs at every call."""
         if self.inputs is None:
             return [()]
-        generator = np.random.default_rng(crc32(self.number.encode()))
+        of_the_book = crc32(self.number.encode())
+        seed = of_the_book if self.seed is None else [self.seed, of_the_book]
+        generator = np.random.default_rng(seed)
         return [tuple(map(single_precision, case)) for case in self.inputs(generator)]
+
+    def with_seed(self, seed: int) -> "Exercise":
+        """Return the same exercise with other inputs, which nobody knows who has only the book."""
+        other = copy(self)
+        other.seed = seed
+        return other
 
 
 class Stream:
