@@ -98,7 +98,7 @@ GUESSES = {
     "zero": lambda right: right * 0,
     "a factor": lambda right: right * 3,
     "an offset": lambda right: right + 5,
-    "one number off": lambda right: right + (np.arange(right.size).reshape(right.shape) == 0),
+    "one number off": lambda right: np.append(right.ravel()[:-1], 3 * right.ravel()[-1] + 1),
     "reversed": lambda right: right[::-1] if right.ndim else -right,
     "an axis too many": lambda right: right[None] * 2,
     "not finite": lambda right: right * np.nan,

@@ -73,7 +73,7 @@ def gradient_of_queries(queries, keys, values, grad):
 
 def to_go_back(rng):
     sizes = (2, 3, 4, 5, 6), (1, 4, 3, 2, 6), (3, 1, 5, 7, 4), (2, 5, 7, 3, 1)
-    for width, (b, n, m, d, v) in [*((1, size) for size in sizes), (30, (2, 3, 5, 4, 6))]:
+    for width, (b, n, m, d, v) in [*((1, size) for size in sizes), (100, (2, 3, 5, 4, 6))]:
         queries, keys = (width * rng.normal(size=(b, count, d)) for count in (n, m))
         yield queries, keys, rng.normal(size=(b, m, v)), rng.normal(size=(b, n, v))
 
