@@ -1,0 +1,142 @@
+"""A process for a student's code: no network, nobody's files, no solutions, limits of everything.
+
+bubblewrap makes it out of this machine's Python; docker, out of an image of the book.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from threading import Timer
+
+import d2l_attention
+from bookbinder.classroom import inside
+from bookbinder.errors import BookError
+from d2l_attention.frameworks import load
+
+PACKAGE = Path(d2l_attention.__file__).parent
+RUNNER = Path(inside.__file__)
+IMAGE, PLACE = "d2l-attention", "/srv/repo"  # the image of TEACHING.md, and where the book is in it
+HOME, SCRATCH = "/student", 100 * 2**20  # bytes that a student's code may write
+MEMORY = 8 * 2**30  # bytes of addresses, of which frameworks reserve more than they use
+LONGEST = 50_000_000  # characters of a reply
+SECRET = [*sorted((PACKAGE / "practice").glob("chapter_*.py"))]
+CACHE = PACKAGE / "practice" / "__pycache__"  # holds the solutions, too
+HELP = "install bubblewrap, or docker and an image of the book: TEACHING.md says how"
+
+
+class Died(Exception):
+    """The student's code has ended or not answered; the process is gone."""
+
+
+class Sandbox:
+    """One process; `said` gives it a request and returns its reply."""
+
+    def __init__(self, framework: str) -> None:
+        self.name = f"{IMAGE}-{uuid.uuid4().hex}"
+        self.by_docker = not bubblewrap_works()
+        command = docker(framework, self.name) if self.by_docker else bubblewrap(framework)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.process = subprocess.Popen(
+            command, **pipes, stderr=subprocess.DEVNULL, text=True, errors="replace"
+        )
+
+    def said(self, request: dict, seconds: float) -> dict:
+        """Return the reply to a request.
+
+        Raises:
+            Died: There was none within these seconds, or what came is none; the process is gone.
+        """
+        late = Timer(seconds, self.process.kill)
+        late.start()
+        try:
+            print(json.dumps(request), file=self.process.stdin, flush=True)
+            reply = json.loads(self.process.stdout.readline(LONGEST) or "null")
+        except (OSError, ValueError):
+            reply = "no reply"
+        in_time = late.is_alive()
+        late.cancel()
+        if isinstance(reply, dict):
+            return reply
+        self.stop()
+        what = "it ends Python" if reply is None else "it writes where answers belong"
+        raise Died(what if in_time else f"no answer after {seconds:.0f} s")
+
+    def stop(self) -> None:
+        self.process.kill()  # with all that it has started: the first process of a namespace
+        if self.by_docker:
+            subprocess.run(["docker", "rm", "--force", self.name], capture_output=True)
+        self.process.communicate()
+
+
+def variables(framework: str) -> dict[str, str]:
+    of_the_framework = load(framework).environment("cpu", Path(HOME)) | load(framework).VARIABLES
+    return of_the_framework | {
+        "D2L_DEVICE": "cpu",
+        "D2L_FRAMEWORK": framework,
+        "HOME": HOME,
+        "MPLBACKEND": "agg",
+        "OMP_NUM_THREADS": "1",
+        "PATH": "/usr/bin:/bin",
+        "PYTHONHASHSEED": "0",
+    }
+
+
+def bubblewrap_works() -> bool:
+    """Say whether this machine lets bubblewrap make a sandbox; some systems restrict it."""
+    if not shutil.which("bwrap"):
+        return False
+    trial = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"]
+    return subprocess.run(trial, capture_output=True).returncode == 0
+
+
+def bubblewrap(framework: str) -> list[str]:
+    """Return the command of a process that sees Python, its packages, and ours without answers."""
+    system = ["/usr", "/bin", "/lib", "/lib64", sys.base_prefix, sys.prefix, PACKAGE, RUNNER]
+    command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
+    command += ["--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"]
+    for folder in ("/tmp", HOME):
+        command += ["--size", SCRATCH, "--tmpfs", folder]
+    for path in filter(lambda path: Path(path).exists(), system):
+        command += ["--ro-bind", path, path]
+    for path in SECRET:
+        command += ["--ro-bind", "/dev/null", path]
+    if CACHE.exists():
+        command += ["--tmpfs", CACHE]
+    for name, value in {**variables(framework), "PYTHONPATH": PACKAGE.parent}.items():
+        command += ["--setenv", name, value]
+    command += ["--remount-ro", "/", "--chdir", HOME]
+    limits = [f"--as={MEMORY}", "--nproc=500", f"--fsize={SCRATCH}", "--core=0"]
+    command += ["prlimit", *limits, "--", sys.executable, RUNNER]
+    return list(map(str, command))
+
+
+def docker(framework: str, name: str) -> list[str]:
+    """Return the command of a container whose book is ours, without answers.
+
+    Raises:
+        BookError: There is neither bubblewrap nor docker with such an image.
+    """
+    if not shutil.which("docker"):
+        raise BookError(f"nothing here keeps a student's code apart: {HELP}")
+    found = subprocess.run(["docker", "image", "inspect", IMAGE], capture_output=True, text=True)
+    if found.returncode:
+        why = (found.stderr.strip().splitlines() or ["?"])[-1]
+        raise BookError(f"bubblewrap does not work here, and docker says: {why}; {HELP}")
+    command = ["docker", "run", "--rm", "--interactive", "--name", name, "--network", "none"]
+    command += ["--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
+    command += ["--memory", "4g", "--memory-swap", "4g", "--pids-limit", "200", "--user", "65534"]
+    for folder in ("/tmp", HOME):
+        command += ["--tmpfs", f"{folder}:size={SCRATCH},mode=1777"]
+    ours = f"{PLACE}/{PACKAGE.name}"
+    command += ["--tmpfs", PLACE, "--volume", f"{PACKAGE}:{ours}:ro"]
+    for path in SECRET:
+        command += ["--volume", f"/dev/null:{ours}/practice/{path.name}:ro"]
+    if CACHE.exists():
+        command += ["--tmpfs", f"{ours}/practice/{CACHE.name}"]
+    for variable, value in {**variables(framework), "PYTHONPATH": PLACE}.items():
+        command += [] if variable == "PATH" else ["--env", f"{variable}={value}"]
+    command += ["--volume", f"{RUNNER}:/{RUNNER.name}:ro", "--workdir", HOME]
+    return [*command, IMAGE, "python", f"/{RUNNER.name}"]
