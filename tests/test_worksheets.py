@@ -8,6 +8,7 @@ import pytest
 from conftest import SAMPLE, TINY, write_files
 
 from bookbinder.__main__ import main
+from bookbinder.answers import apart, checked_in
 from bookbinder.chapters import read_chapter
 from bookbinder.errors import BookError
 from bookbinder.execution import run_to_the_end
@@ -56,7 +57,7 @@ def test_a_worksheet_keeps_tasks_hints_and_stubs_and_nothing_of_a_solution(sheet
     prose = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
     assert prose.startswith("<!-- Made from book/00_first.md by `make worksheets`")
     assert "It has a square in it." in prose
-    assert "Why?\n\n*Your answer:*" in prose
+    assert "Why?\n*Your answer:*\n## Summary" in prose  # in cells of their own
     cells = code(notebook)
     assert cells[1].outputs[0].data["text/plain"] == "42"
     assert printed(cells[3]) == "not attempted\n"  # the reader's cell is there: no stub is needed
@@ -156,6 +157,39 @@ secret = Shares(2)
     exec(kept, names)
     assert names["Shares"].size.fget.__doc__ == "The size."
     assert stubs("secret = 3\nprint(secret)") == "...  # your turn"
+
+
+def test_an_answer_and_its_check_stand_in_cells_of_their_own():
+    shown = nbformat.v4.new_output("display_data", {"text/plain": "1.1 not attempted."})
+    source = "%time\ndef area(r):\n    ...  # your turn\n\n\ncheck(\n    '1.1', vmap(area)\n)"
+    cell = nbformat.v4.new_code_cell(source, outputs=[shown], execution_count=3)
+    answer, check = apart(cell)
+    assert (answer.source, answer.outputs) == (source.partition("\n\n\n")[0], [])
+    assert (check.source, check.outputs) == (source.partition("\n\n\n")[2], [shown])
+    worksheet = nbformat.v4.new_notebook()
+    worksheet.cells = [answer, check]
+    assert checked_in(worksheet) == {"1.1": "vmap(area)"}
+    for other in ("x = 1  # your turn", "check('1.1', lambda r: r)", "# your turn"):
+        cell = nbformat.v4.new_code_cell(other)
+        assert apart(cell) == [cell]
+        assert not checked_in(nbformat.v4.new_notebook(cells=[cell]))
+
+
+def test_an_answer_on_paper_is_a_cell_and_the_next_task_begins_in_the_next():
+    text = "Why?\n\n*Your answer:*\n\n### Exercise 1.2\n\nHow? *Your answer:* is below.\n"
+    cells = apart(nbformat.v4.new_markdown_cell(text))
+    assert [cell.source for cell in cells] == [
+        "Why?",
+        "*Your answer:*",
+        "### Exercise 1.2\n\nHow? *Your answer:* is below.",
+    ]
+
+
+def test_a_cell_of_a_student_that_does_not_parse_has_no_names():
+    cell = nbformat.v4.new_code_cell("def f(:")
+    assert names_in(cell, "x.md:1", may_be_broken=True) == (set(), set())
+    with pytest.raises(BookError, match=r"^x.md:1: the cell does not parse"):
+        names_in(cell, "x.md:1")
 
 
 def test_names_are_those_of_the_cell_and_not_of_its_functions():
