@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bookbinder.binding import bind_module, bind_notebook, read_edition_chapters
+from bookbinder.classroom.assignments import write_assignments
 from bookbinder.config import Book, Edition, guess, read_book
 from bookbinder.contents_panel import write_contents_panel
 from bookbinder.diagrams import bring_diagrams
@@ -50,9 +51,11 @@ def parser() -> argparse.ArgumentParser:
     fresh("folder", type=Path)
     fresh("chapter", nargs="?", default="")
     add("environment", show_environment, "print what a shell must set for a framework")
-    add("worksheets", make_worksheets, "bind the edition without solutions")(
-        "--solutions-only", action="store_true", help="bind tasks and solutions, for teachers"
-    )
+    worksheets = add("worksheets", make_worksheets, "bind the edition without solutions")
+    about = "bind tasks and solutions, for teachers"
+    worksheets("--solutions-only", action="store_true", help=about)
+    worksheets("--no-outputs", dest="outputs", action="store_false", help="so that readers predict")
+    worksheets("--nbgrader", action="store_true", help="bind assignments of nbgrader")
     add("site", lambda book, _: build_site(book), "build the site from the notebooks", False)
     add("site-open", lambda book, _: open_site(book), "show the site in a browser", False)
     add("pdf", make_pdf, "print the site as one PDF")(
@@ -72,7 +75,11 @@ def bring_book(book: Book, options: argparse.Namespace) -> None:
 
 
 def make_worksheets(book: Book, options: argparse.Namespace) -> None:
-    bind_worksheets(book, edition_of(book, options), options.solutions_only)
+    edition = edition_of(book, options)
+    if options.nbgrader:
+        write_assignments(book, edition)
+    else:
+        bind_worksheets(book, edition, options.solutions_only, options.outputs)
 
 
 def make_pdf(book: Book, options: argparse.Namespace) -> None:
