@@ -46,7 +46,9 @@ def parser() -> argparse.ArgumentParser:
     drift("framework")
     about = "first renew the ids of entries whose cell has changed, where it is sure which it is"
     drift("--stamp", action="store_true", help=about)
-    add("copies", bring_book, "bring notebooks to a folder to work in")("folder", type=Path)
+    copies = add("copies", bring_book, "bring notebooks to a folder to work in")
+    copies("folder", type=Path)
+    copies("--worksheets", action="store_true", help="without solutions")
     fresh = add("fresh", bring_chapter, "bring back one chapter as the book has it")
     fresh("folder", type=Path)
     fresh("chapter", nargs="?", default="")
@@ -54,7 +56,10 @@ def parser() -> argparse.ArgumentParser:
     worksheets = add("worksheets", make_worksheets, "bind the edition without solutions")
     about = "bind tasks and solutions, for teachers"
     worksheets("--solutions-only", action="store_true", help=about)
-    worksheets("--no-outputs", dest="outputs", action="store_false", help="so that readers predict")
+    for command in (copies, worksheets):
+        command(
+            "--no-outputs", dest="outputs", action="store_false", help="so that readers predict"
+        )
     worksheets("--nbgrader", action="store_true", help="bind assignments of nbgrader")
     add("site", lambda book, _: build_site(book), "build the site from the notebooks", False)
     add("site-open", lambda book, _: open_site(book), "show the site in a browser", False)
@@ -70,8 +75,11 @@ def edition_of(book: Book, options: argparse.Namespace) -> Edition:
 
 def bring_book(book: Book, options: argparse.Namespace) -> None:
     edition = edition_of(book, options)
-    bring_copies(book, edition, options.folder)
-    write_contents_panel(book, edition)
+    bring_copies(book, edition, options.folder, options.worksheets, options.outputs)
+    try:
+        write_contents_panel(book, edition)
+    except BookError as error:  # on a hub readers cannot write in the book
+        print(f"without the contents beside the chapters in JupyterLab: {error}")
 
 
 def make_worksheets(book: Book, options: argparse.Namespace) -> None:
