@@ -4,19 +4,18 @@ A session goes through the notebook from top to bottom, runs the cells that answ
 at each check; a cell that ends or hangs the process is left out, and the session begins anew.
 """
 
-import ast
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from nbformat import NotebookNode
 
-from bookbinder.answers import CHECKS, python_of
-from bookbinder.chapters import tags_of
 from bookbinder.classroom.inside import packed, unpacked
-from bookbinder.classroom.sandbox import Died, Sandbox
-from bookbinder.worksheets import names_in
+from bookbinder.classroom.needed import checks_in, needed_sources
+from bookbinder.classroom.sandbox import DiedError, Sandbox
+from bookbinder.errors import BookError
+from d2l_attention.arrays import is_float_array
 from d2l_attention.frameworks import to_numpy
 from d2l_attention.practice.checking import examine
 from d2l_attention.practice.exercises import Exercise, Stream
@@ -47,7 +46,7 @@ class Grade:
 NOT_ATTEMPTED = Grade("not attempted")
 
 
-class NoAnswer(Exception):
+class NoAnswerError(Exception):
     """The student's code raises an error, ends or hangs."""
 
 
@@ -66,71 +65,13 @@ def grade(notebook: NotebookNode, questions: list[Question], framework: str) -> 
 
 
 def steps(notebook: NotebookNode, questions: list[Question]) -> list[str | Question]:
-    """Return the cells that answers need, and each question where the notebook checks it, or last.
-
-    A cell is needed if it binds a name that an answer or a needed cell uses; one that does not
-    parse is kept, too, because its error tells why there is no answer.
-    """
-    cells = [c for c in notebook.cells if c.cell_type == "code"]
-    by_number = {q.exercise.number: q for q in questions}
-    asked = {n: at for at, cell in enumerate(cells) for n in checks_of(cell) if n in by_number}
-    ways = [names_in(without_checks(c), "", may_be_broken=True) for c in cells]
-    needed = {name for q in questions for name in names_of(q.answer)}
-    kept: set[int] = set()
-    while True:
-        more = {at for at, (bound, _) in enumerate(ways) if bound & needed} - kept
-        if not more:
-            break
-        kept |= more
-        needed |= {name for at in more for name in ways[at][1]}
+    """Return what to run and, where the notebook checks it or else last, each question."""
+    places = checks_in(notebook)
     made: list[str | Question] = []
-    for at, cell in enumerate(cells):
-        whole = at in kept or "import *" in cell.source or not parses(cell)
-        if whole and "raises-exception" not in tags_of(cell):
-            made.append(without_checks(cell).source)
-        made += [by_number[n] for n in asked if asked[n] == at]
-    return made + [q for n, q in by_number.items() if n not in asked]
-
-
-def names_of(expression: str) -> set[str]:
-    return {node.id for node in ast.walk(ast.parse(expression)) if isinstance(node, ast.Name)}
-
-
-def parses(cell: NotebookNode) -> bool:
-    try:
-        ast.parse(python_of(cell))
-    except (SyntaxError, ValueError):
-        return False
-    return True
-
-
-def checks_of(cell: NotebookNode) -> list[str]:
-    """Return the numbers of the exercises that a cell checks, or checked before it was changed."""
-    marked = [str(cell.metadata[CHECKS])] if CHECKS in cell.metadata else []
-    return list(dict.fromkeys([*marked, *(number for number, _ in check_calls(cell))]))
-
-
-def check_calls(cell: NotebookNode) -> list[tuple[str, ast.Expr]]:
-    """Return number and statement of each `check("6.2", answer)` of a cell."""
-    if not parses(cell):
-        return []
-    return [
-        (node.value.args[0].value, node)
-        for node in ast.parse(python_of(cell)).body
-        if isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Call)
-        and ast.unparse(node.value.func) == "check"
-        and node.value.args
-        and isinstance(node.value.args[0], ast.Constant)
-    ]
-
-
-def without_checks(cell: NotebookNode) -> NotebookNode:
-    """Return a cell without its checks, which have nothing to find in the sandbox."""
-    lines = cell.source.splitlines()
-    for _, node in check_calls(cell):
-        lines[node.lineno - 1 : node.end_lineno] = [""] * (node.end_lineno - node.lineno + 1)
-    return NotebookNode(cell_type="code", metadata=cell.metadata, source="\n".join(lines))
+    for at, source in enumerate(needed_sources(notebook, [q.answer for q in questions])):
+        made += [source] if source else []
+        made += [q for q in questions if places.get(q.exercise.number) == at]
+    return made + [q for q in questions if q.exercise.number not in places]
 
 
 class Session:
@@ -146,33 +87,32 @@ class Session:
         """Return the reply to a request.
 
         Raises:
-            NoAnswer: It is an error, or there is none.
+            NoAnswerError: It is an error, or there is none.
         """
         try:
             if self.sandbox is None:
-                self.sandbox = Sandbox(self.framework)
-                self.sandbox.said({"cell": ""}, START)
+                self.sandbox = started(self.framework)
                 for source in self.ran:
                     self.sandbox.said({"cell": source}, self.at_most(CELL))
             reply = self.sandbox.said(request, self.at_most(seconds))
-        except Died as died:
+        except DiedError as died:
             self.sandbox = None
-            raise NoAnswer(str(died)) from None
+            raise NoAnswerError(str(died)) from None
         if error := reply.get("error"):
-            raise NoAnswer(str(error))
+            raise NoAnswerError(str(error))
         return reply
 
     def at_most(self, seconds: float) -> float:
         left = self.until - time.monotonic()
         if left <= 0:
             self.end()
-            raise NoAnswer(f"this notebook has taken more than {ALL} s")
+            raise NoAnswerError(f"this notebook has taken more than {ALL} s")
         return min(seconds, left)
 
     def run(self, source: str) -> None:
         try:
             self.ask({"cell": source}, CELL)
-        except NoAnswer as error:
+        except NoAnswerError as error:
             self.trouble = self.trouble or str(error)
         if self.sandbox:  # an error keeps what stands above it
             self.ran.append(source)
@@ -189,6 +129,15 @@ class Session:
         return Grade("error", trouble) if trouble and unknown else found
 
 
+def started(framework: str) -> Sandbox:
+    sandbox = Sandbox(framework)
+    try:
+        sandbox.said({"cell": ""}, START)
+    except DiedError as died:
+        raise BookError(f"the sandbox for students' code does not start: {died}") from None
+    return sandbox
+
+
 class Asked:
     """One question to a session: as a function of arrays, and as what measures it."""
 
@@ -202,7 +151,7 @@ class Asked:
         try:
             answer = answer if exercise.inputs else answer()
             result = examine(exercise, answer, self.session.framework, measure=self)
-        except NoAnswer:
+        except NoAnswerError:
             result = None
         if self.failed.startswith("NotImplementedError"):
             return NOT_ATTEMPTED
@@ -214,36 +163,35 @@ class Asked:
 
     def as_function(self) -> Callable:
         def answer(*inputs):
-            reply = self.reply([as_numbers(x) for x in inputs])
-            self.changed = self.changed or any(reply["changed"])
-            return reply["returned"]
+            given = [as_numbers(x) for x in inputs]
+            returned, changed = self.asked(given, lambda r: (received(r), any(r["changed"])))
+            self.changed = self.changed or changed
+            return returned
 
         return answer
 
-    def reply(self, inputs: list, **more: object) -> dict:
-        """Return what the sandbox says, with arrays in place of text."""
-        given = list(map(packed, inputs))
-        request = {"of": self.question.answer, "inputs": given, **more}
-        request["stream"] = self.question.exercise.stream
-        try:
-            reply = self.session.ask(request, ANSWER)
-            if "kind" in reply:
-                reply["returned"] = received(reply)
-                reply.setdefault("changed", [])
-            return reply
-        except NoAnswer as error:
-            self.failed = self.failed or str(error)
-            raise
-        except Exception as error:  # whatever a forged reply holds
-            self.failed = self.failed or f"no array comes back ({type(error).__name__})"
-            raise NoAnswer(self.failed) from None
-
     def gradients(self, answer: Callable, inputs: tuple, direction: np.ndarray) -> dict:
-        reply = self.reply(list(inputs), direction=packed(direction))
-        return {int(i): unpacked(gradient) for i, gradient in reply["gradients"].items()}
+        def read(reply: dict) -> dict:
+            floats = {i: x.shape for i, x in enumerate(inputs) if is_float_array(x)}
+            found = {i: unpacked(reply["gradients"][str(i)]) for i in floats}
+            return {i: found[i].astype(np.float64).reshape(floats[i]) for i in floats}
+
+        return self.asked(inputs, read, direction=packed(direction))
 
     def largest_array(self, answer: Callable, inputs: tuple) -> tuple[int, ...]:
-        return tuple(map(int, self.reply(list(inputs), largest=True)["largest"]))
+        return self.asked(inputs, lambda r: tuple(map(int, r["largest"])), largest=True)
+
+    def asked(self, inputs: Iterable, read: Callable, **more: object) -> object:
+        """Return what `read` makes of the sandbox's reply, in which anything may stand."""
+        request = {"of": self.question.answer, "inputs": list(map(packed, inputs)), **more}
+        request["stream"] = self.question.exercise.stream
+        try:
+            return read(self.session.ask(request, ANSWER))
+        except NoAnswerError as error:
+            self.failed = self.failed or str(error)
+        except (LookupError, ValueError, TypeError, AttributeError, MemoryError) as error:
+            self.failed = self.failed or f"what comes back is no array ({type(error).__name__})"
+        raise NoAnswerError(self.failed)
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def reply_to(request: dict, shell, framework) -> dict:
     if returned is None or returned is ...:
         if inputs and is_stub(answer):
             raise NotImplementedError
-        return {"kind": "nothing"}
+        return {"kind": "nothing", "changed": []}
     kind = "list" if isinstance(returned, list | tuple) else "array"
     return {
         "kind": "NumPy array" if isinstance(returned, np.ndarray) else kind,

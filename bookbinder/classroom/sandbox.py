@@ -27,7 +27,7 @@ CACHE = PACKAGE / "practice" / "__pycache__"  # holds the solutions, too
 HELP = "install bubblewrap, or docker and an image of the book: TEACHING.md says how"
 
 
-class Died(Exception):
+class DiedError(Exception):
     """The student's code has ended or not answered; the process is gone."""
 
 
@@ -47,7 +47,7 @@ class Sandbox:
         """Return the reply to a request.
 
         Raises:
-            Died: There was none within these seconds, or what came is none; the process is gone.
+            DiedError: There was none within these seconds, or it is none; the process is gone.
         """
         late = Timer(seconds, self.process.kill)
         late.start()
@@ -62,7 +62,7 @@ class Sandbox:
             return reply
         self.stop()
         what = "it ends Python" if reply is None else "it writes where answers belong"
-        raise Died(what if in_time else f"no answer after {seconds:.0f} s")
+        raise DiedError(what if in_time else f"no answer after {seconds:.0f} s")
 
     def stop(self) -> None:
         self.process.kill()  # with all that it has started: the first process of a namespace

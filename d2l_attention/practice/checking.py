@@ -89,9 +89,17 @@ def show(text: str, html: str) -> None:
 
 
 def examine(
-    exercise: Exercise, answer: object, framework: str, *, numbers_only: bool = False
+    exercise: Exercise,
+    answer: object,
+    framework: str,
+    *,
+    numbers_only: bool = False,
+    measure: object | None = None,
 ) -> Result:
-    """Return what is right or wrong with an answer, whatever it is and does."""
+    """Return what is right or wrong with an answer, whatever it is and does.
+
+    `measure` may take gradients and find the largest array in place of the framework.
+    """
 
     def result(status: str, message: str, mistake: str | None = None, trial: Trial | None = None):
         return Result(exercise.number, status, message, mistake, trial, exercise.tolerance)
@@ -125,7 +133,7 @@ def examine(
             return result("wrong", f"Your code returns {error}.", "not an array")
     found = diagnose(exercise, trials)
     if found is None and not numbers_only:
-        found = beyond_the_numbers(exercise, answer, framework)
+        found = beyond_the_numbers(exercise, answer, measure or load(framework))
     if found is None:
         inputs = f" on {len(trials)} inputs" if len(trials) > 1 else ""
         return result("passed", f"Your answer is right{inputs}.", None, trials[0])
@@ -135,7 +143,7 @@ def examine(
 
 
 def beyond_the_numbers(
-    exercise: Exercise, answer: Callable, framework: str
+    exercise: Exercise, answer: Callable, measure: object
 ) -> tuple[str, str] | None:
     """Look at what right numbers do not show: gradients, and arrays that are too large."""
     asked = (
@@ -146,24 +154,24 @@ def beyond_the_numbers(
     for inputs in exercise.cases():
         if exercise.most_elements:
             most = exercise.most_elements(*inputs)
-            made = load(framework).largest_array(asked, inputs)
+            made = measure.largest_array(asked, inputs)
             if math.prod(made) > most:
                 return "an array too large", (
                     f"The values are right, but on its way your code makes an array of shape "
                     f"{made}: the task allows {most} elements for these inputs."
                 )
-        if exercise.gradient and (say := wrong_gradient(exercise, answer, inputs, framework)):
+        if exercise.gradient and (say := wrong_gradient(exercise, answer, inputs, measure)):
             return "gradient", say
     return None
 
 
 def wrong_gradient(
-    exercise: Exercise, answer: Callable, inputs: tuple, framework: str
+    exercise: Exercise, answer: Callable, inputs: tuple, measure: object
 ) -> str | None:
     """Compare the gradient of an answer with central differences of the reference."""
     names = list(inspect.signature(exercise.reference).parameters)
     direction = np.cos(np.arange(np.size(exercise.reference(*map(copied, inputs)))))
-    got = load(framework).gradients(answer, inputs, direction)
+    got = measure.gradients(answer, inputs, direction)
     for at, gradient in got.items():
         wanted = central_differences(exercise.reference, inputs, at, direction)
         if not np.isfinite(gradient).all():

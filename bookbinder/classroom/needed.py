@@ -1,0 +1,109 @@
+"""Which statements of a notebook its answers need, and where it asks for each answer.
+
+Reading a chapter takes seconds, running it minutes: what an answer does not depend on, such as
+the training of a model or a figure, is not run.
+"""
+
+import ast
+from dataclasses import dataclass
+from functools import cached_property
+
+from nbformat import NotebookNode
+
+from bookbinder.answers import CHECKS, python_of
+from bookbinder.chapters import tags_of
+from bookbinder.worksheets import names_in
+
+IMPORTS = (ast.Import, ast.ImportFrom)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement at the top level of a cell."""
+
+    node: ast.stmt
+
+    @cached_property
+    def source(self) -> str:
+        return ast.unparse(self.node)
+
+    @cached_property
+    def names(self) -> tuple[set[str], set[str]]:
+        """The names that it binds, and those that it uses."""
+        cell = NotebookNode(cell_type="code", metadata={}, source=self.source)
+        return names_in(cell, "", may_be_broken=True)
+
+    @cached_property
+    def changes(self) -> set[str]:
+        """The names whose values it may change: `rows.append(1)`, `scores[0] = 0`."""
+        if isinstance(self.node, IMPORTS + DEFINITIONS):
+            return set()
+        inner = list(ast.walk(self.node))
+        calls = [node.value for node in inner if isinstance(node, ast.Expr)]
+        stored = [n for n in inner if isinstance(n, ast.Attribute | ast.Subscript)]
+        stored = [n for n in stored if isinstance(n.ctx, ast.Store)]
+        return {root.id for root in map(root_of, calls + stored) if isinstance(root, ast.Name)}
+
+    @property
+    def imports_all(self) -> bool:
+        return isinstance(self.node, ast.ImportFrom) and self.node.names[0].name == "*"
+
+    @property
+    def checks(self) -> str | None:
+        """The number of the exercise that it checks: `check("6.2", answer)`."""
+        call = self.node.value if isinstance(self.node, ast.Expr) else None
+        if isinstance(call, ast.Call) and call.args and ast.unparse(call.func) == "check":
+            return str(getattr(call.args[0], "value", "")) or None
+        return None
+
+
+def root_of(node: ast.expr) -> ast.expr:
+    """Return `rows` of `rows[0].append(1)`."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node
+
+
+def statements_of(cell: NotebookNode) -> list[Statement] | None:
+    """Return the statements of a code cell; None where it does not parse."""
+    try:
+        return [Statement(node) for node in ast.parse(python_of(cell)).body]
+    except (SyntaxError, ValueError):
+        return None
+
+
+def checks_in(notebook: NotebookNode) -> dict[str, int]:
+    """Return number -> place of the code cell that checks this exercise, the last if several."""
+    found = {}
+    for at, cell in enumerate(code_cells(notebook)):
+        marked = [str(cell.metadata[CHECKS])] if CHECKS in cell.metadata else []
+        called = [s.checks for s in statements_of(cell) or [] if s.checks]
+        found |= dict.fromkeys([*marked, *called], at)
+    return found
+
+
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def needed_sources(notebook: NotebookNode, answers: list[str]) -> list[str]:
+    """Return of each code cell what the answers, expressions, need of it.
+
+    A cell that does not parse is needed: its error tells why there is no answer.
+    """
+    cells = [
+        [] if "raises-exception" in tags_of(cell) else statements_of(cell)
+        for cell in code_cells(notebook)
+    ]
+    every = [statement for cell in cells for statement in cell or [] if not statement.checks]
+    imported = {n for s in every if isinstance(s.node, IMPORTS) for n in s.names[0]}
+    needed = {name for text in answers for name in Statement(ast.parse(text).body[0]).names[1]}
+    kept: set[Statement] = {s for s in every if s.imports_all}
+    while more := {s for s in every if s.names[0] & needed or s.changes & needed - imported} - kept:
+        kept |= more
+        needed |= {name for statement in more for name in statement.names[1]}
+    return [
+        source.source if cell is None else "\n".join(s.source for s in cell if s in kept)
+        for source, cell in zip(code_cells(notebook), cells, strict=True)
+    ]
