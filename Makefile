@@ -60,6 +60,9 @@ notebooks: setup  ## bind and execute the book again: notebooks/ and d2l_attenti
 worksheets: setup ## bind the students' edition, without solutions; ARGS=--no-outputs, --nbgrader or, for teachers, --solutions-only
 	@$(RUN) bookbinder worksheets $(EDITION) $(ARGS)
 
+grade: setup   ## grade worksheets in a sandbox, SUBMISSIONS=folder; ARGS="--exercises exam.py", your own exercises
+	@$(RUN) bookbinder grade $(EDITION) $(CHAPTER:%=--chapter %) $(ARGS) "$(SUBMISSIONS)"
+
 site: $(VENV)/site-ready  ## build the book as a site in _build/site/, from the executed notebooks
 	@$(RUN) bookbinder site
 
@@ -111,4 +114,4 @@ clean:        ## remove what make set up; your copies of the notebooks stay
 	rm -rf .venv .venv-oldest .venv-newest _build
 
 .SECONDARY:  # keep the marks of what is set up
-.PHONY: help lab fresh check test test-cpus notebooks worksheets site site-open test-site pdf setup benchmark mutants test-oldest test-newest clean
+.PHONY: help lab fresh check test test-cpus notebooks worksheets grade site site-open test-site pdf setup benchmark mutants test-oldest test-newest clean

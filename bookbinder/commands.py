@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bookbinder.binding import bind_module, bind_notebook, read_edition_chapters
 from bookbinder.classroom.assignments import write_assignments
+from bookbinder.classroom.submissions import grade_folder
 from bookbinder.config import Book, Edition, guess, read_book
 from bookbinder.contents_panel import write_contents_panel
 from bookbinder.diagrams import bring_diagrams
@@ -61,6 +62,10 @@ def parser() -> argparse.ArgumentParser:
             "--no-outputs", dest="outputs", action="store_false", help="so that readers predict"
         )
     worksheets("--nbgrader", action="store_true", help="bind assignments of nbgrader")
+    grade = add("grade", grade_submissions, "grade a folder of worksheets in a sandbox")
+    grade("folder", type=Path)
+    grade("--chapter", default="", help="by default the one that most notebooks are of")
+    grade("--exercises", type=Path, help="a file with exercises of your own, in place of a chapter")
     add("site", lambda book, _: build_site(book), "build the site from the notebooks", False)
     add("site-open", lambda book, _: open_site(book), "show the site in a browser", False)
     add("pdf", make_pdf, "print the site as one PDF")(
@@ -88,6 +93,13 @@ def make_worksheets(book: Book, options: argparse.Namespace) -> None:
         write_assignments(book, edition)
     else:
         bind_worksheets(book, edition, options.solutions_only, options.outputs)
+
+
+def grade_submissions(book: Book, options: argparse.Namespace) -> None:
+    edition, name = edition_of(book, options), options.chapter.removesuffix(".ipynb")
+    if name:
+        check_chapter(name, book.chapters_of(edition))
+    grade_folder(book, edition, options.folder, name, options.exercises)
 
 
 def make_pdf(book: Book, options: argparse.Namespace) -> None:

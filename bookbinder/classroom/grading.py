@@ -50,9 +50,11 @@ class NoAnswerError(Exception):
     """The student's code raises an error, ends or hangs."""
 
 
-def grade(notebook: NotebookNode, questions: list[Question], framework: str) -> dict[str, Grade]:
+def grade(
+    notebook: NotebookNode, questions: list[Question], session: "Session"
+) -> dict[str, Grade]:
     """Return number -> grade; a submission that ends or hangs loses that answer only."""
-    session, found = Session(framework), {}
+    found = {}
     try:
         for step in steps(notebook, questions):
             if isinstance(step, Question):
@@ -89,23 +91,30 @@ class Session:
         Raises:
             NoAnswerError: It is an error, or there is none.
         """
-        try:
-            if self.sandbox is None:
-                self.sandbox = started(self.framework)
-                for source in self.ran:
-                    self.sandbox.said({"cell": source}, self.at_most(CELL))
-            reply = self.sandbox.said(request, self.at_most(seconds))
-        except DiedError as died:
-            self.sandbox = None
-            raise NoAnswerError(str(died)) from None
+        reply = self.replied(request, seconds)
         if error := reply.get("error"):
             raise NoAnswerError(str(error))
         return reply
 
+    def replied(self, request: dict, seconds: float) -> dict:
+        """Return the reply; after a trap that an earlier answer has left, that of a new process."""
+        fresh = self.sandbox is None
+        try:
+            if fresh:
+                self.at_most(START)
+                self.sandbox = started(self.framework)
+                for source in self.ran:
+                    self.sandbox.said({"cell": source}, self.at_most(CELL))
+            return self.sandbox.said(request, self.at_most(seconds))
+        except DiedError as died:
+            self.sandbox = None
+            if fresh or died.late:
+                raise NoAnswerError(str(died)) from None
+            return self.replied(request, seconds)
+
     def at_most(self, seconds: float) -> float:
         left = self.until - time.monotonic()
         if left <= 0:
-            self.end()
             raise NoAnswerError(f"this notebook has taken more than {ALL} s")
         return min(seconds, left)
 
@@ -117,10 +126,15 @@ class Session:
         if self.sandbox:  # an error keeps what stands above it
             self.ran.append(source)
 
+    def give_up(self) -> None:
+        """Let another thread end what is running."""
+        self.until = 0
+        self.end()
+
     def end(self) -> None:
-        if self.sandbox:
-            self.sandbox.stop()
-        self.sandbox = None
+        sandbox, self.sandbox = self.sandbox, None
+        if sandbox:
+            sandbox.stop()
 
     def graded(self, question: Question) -> Grade:
         trouble, self.trouble = self.trouble, ""

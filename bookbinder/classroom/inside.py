@@ -84,12 +84,12 @@ def main() -> None:
 
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     framework = load(os.environ["D2L_FRAMEWORK"])
-    for line in requests:
+    for request in map(json.loads, requests):
         try:
-            reply = reply_to(json.loads(line), shell, framework)
+            reply = reply_to(request, shell, framework)
         except BaseException as error:
             reply = {"error": error_in(error)}
-        print(json.dumps(reply), file=replies, flush=True)
+        print(json.dumps(reply | {"token": request["token"]}), file=replies, flush=True)
 
 
 if __name__ == "__main__":

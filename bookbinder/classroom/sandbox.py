@@ -30,6 +30,10 @@ HELP = "install bubblewrap, or docker and an image of the book: TEACHING.md says
 class DiedError(Exception):
     """The student's code has ended or not answered; the process is gone."""
 
+    def __init__(self, what: str, late: bool) -> None:
+        super().__init__(what)
+        self.late = late
+
 
 class Sandbox:
     """One process; `said` gives it a request and returns its reply."""
@@ -51,18 +55,19 @@ class Sandbox:
         """
         late = Timer(seconds, self.process.kill)
         late.start()
+        token = uuid.uuid4().hex  # nobody can write the reply to a request that is still to come
         try:
-            print(json.dumps(request), file=self.process.stdin, flush=True)
+            print(json.dumps({**request, "token": token}), file=self.process.stdin, flush=True)
             reply = json.loads(self.process.stdout.readline(LONGEST) or "null")
         except (OSError, ValueError):
             reply = "no reply"
         in_time = late.is_alive()
         late.cancel()
-        if isinstance(reply, dict):
+        if isinstance(reply, dict) and reply.get("token") == token:
             return reply
         self.stop()
         what = "it ends Python" if reply is None else "it writes where answers belong"
-        raise DiedError(what if in_time else f"no answer after {seconds:.0f} s")
+        raise DiedError(what if in_time else f"no answer after {seconds:.0f} s", not in_time)
 
     def stop(self) -> None:
         self.process.kill()  # with all that it has started: the first process of a namespace
