@@ -1,8 +1,6 @@
 """Grading: no fraud makes a point, no right answer loses one, and each loses only its own."""
 
 import csv
-import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -14,18 +12,16 @@ import nbformat
 import numpy as np
 import pytest
 from conftest import ROOT, write_files
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_notebook
 from this_book import BOOK
 
 from bookbinder.classroom import grading, sandbox, submissions
 from bookbinder.classroom.grading import Question, Session, grade
-from bookbinder.classroom.inside import packed, unpacked
 from bookbinder.classroom.needed import checks_in, needed_sources
 from bookbinder.classroom.submissions import grade_folder
 from bookbinder.errors import BookError
 from bookbinder.solutions import read_bound
 from d2l_attention.practice import Exercise, audit
-from d2l_attention.practice.exercises import find
 from tests.test_exercises import EXERCISES
 
 needs_sandbox = pytest.mark.skipif(
@@ -146,7 +142,7 @@ FRAUDS = {
     "a loop": "def {f}(scores):\n    while True: pass",
     "the end of Python": "import os\ndef {f}(scores): os._exit(0)",
     "the end of Python in its cell": "import os\n{f} = os._exit(0)",
-    "all memory": "def {f}(scores): return [torch.ones(2**28) for i in range(64)]",
+    "all memory": "def {f}(scores): return [torch.empty(2**28) for i in range(64)]",
     "a cell that sleeps": "import time\n{f} = time.sleep(60)",
     "a cell that does not parse": "def {f}(scores): return scores(",
     "an edited check": "def {f}(scores): return scores\ncheck('HONEST', honest)",
@@ -214,3 +210,235 @@ def test_a_fraud_makes_no_point_and_loses_only_its_own_answer(graded, at, name):
     assert found.status == status, found.remark
     assert remark in found.remark
     assert graded[f"51.{at}"].passed
+
+
+@needs_sandbox
+def test_the_books_own_solutions_get_all_points_with_any_seed(solutions):
+    notebook, questions = solutions
+    for seed in range(5):
+        asked = [Question(q.exercise.with_seed(seed), q.answer) for q in questions]
+        found = grade(notebook, asked, Session(BOOK.editions[0].framework))
+        assert all(one.passed for one in found.values()), found
+
+
+@pytest.fixture(scope="module")
+def solutions():
+    """The chapter of the layer, with the solutions as a student's answers."""
+    edition, name = BOOK.editions[0], "06_scaled_dot_product_attention"
+    notebook = read_bound(edition.notebooks / f"{name}.ipynb")
+    return notebook, submissions.chapter_questions(BOOK, edition, name)
+
+
+def test_with_a_teachers_seed_no_named_mistake_passes():
+    for one in (e for e in EXERCISES if e.inputs):
+        for seed in range(3):
+            found = audit(one.with_seed(seed), BOOK.editions[0].framework)
+            assert [line for line in found if "holds one number many times" not in line] == []
+
+
+def test_another_seed_gives_other_inputs_and_the_same_one_the_same():
+    one = exercise("50.1")
+    first, again, other = (one.with_seed(s).cases()[0][0] for s in (1, 1, 2))
+    assert np.array_equal(first, again)
+    assert not np.allclose(first, other)
+    assert not np.allclose(first, one.cases()[0][0])
+
+
+def test_only_what_answers_need_is_run():
+    notebook = notebook_of(
+        "import torch as t\nfrom math import *\nfrom torch import nn\nmodel = nn.Linear(2, 2)",
+        "rows = []\nrows.append(1)\nscale = 2\nprint(rows)",
+        "%matplotlib inline\nunused = t.randn(3)\nunused.add_(1)",
+        "def answer(x):\n    return helper(x) * scale",
+        "def broken(:",
+        "helper = lambda x: x[rows[0]]\ncheck('6.2', answer)\nanswer(t.ones(2))",
+        "check('6.2', answer)",
+        "check('6.3', other)",
+    )
+    assert needed_sources(notebook, ["answer"]) == [
+        "from math import *",
+        "rows = []\nrows.append(1)\nscale = 2\nprint(rows)",
+        "",
+        "def answer(x):\n    return helper(x) * scale",
+        "def broken(:",
+        "helper = lambda x: x[rows[0]]",
+        "",
+        "",
+    ]
+    assert checks_in(notebook) == {"6.2": 6, "6.3": 7}
+
+
+# The folder of a class
+
+
+def a_submission(body, number="6.2"):
+    cells = [
+        "import torch",
+        f"def gradient_of_queries(queries, keys, values, grad):\n    {body}",
+        f"check('{number}', gradient_of_queries)",
+    ]
+    return notebook_of(*cells)
+
+
+def hand_in(folder, **notebooks):
+    for name, notebook in notebooks.items():
+        path = folder / f"{name.replace('__', '/')}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = notebook if isinstance(notebook, str) else nbformat.writes(notebook)
+        path.write_text(text, encoding="utf-8")
+
+
+def table_of(folder, name="06_scaled_dot_product_attention"):
+    with (folder / f"grades-{name}.csv").open(encoding="utf-8", newline="") as file:
+        return {row["submission"]: row for row in csv.DictReader(file)}
+
+
+@needs_sandbox
+def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, solutions, capsys):
+    right, _ = solutions
+    hand_in(
+        tmp_path,
+        ann=right,
+        ben__06_scaled_dot_product_attention=a_submission("return queries"),
+        Zoë__Ørsted=a_submission("raise NotImplementedError"),
+        two=a_submission("pass"),
+        two__06_copy=a_submission("pass"),
+        text="no notebook",
+        seven=a_submission("pass", "7.2"),
+        later=a_submission("pass", "6.17"),
+        blank=notebook_of("1 + 1"),
+    )
+    (tmp_path / "essay.pdf").write_text("words")
+    (tmp_path / "empty").mkdir()
+    grade_folder(BOOK, BOOK.editions[0], tmp_path)
+    found = table_of(tmp_path)
+    said = {n: (row["points"], row["remarks"]) for n, row in found.items()}
+    assert said["ann"] == ("2", "")  # 6.1 asks for one value
+    assert found["ann"]["6.1 (no point)"] == "1"
+    assert said["ben"][0] == "0"
+    assert said["ben"][1].startswith("6.1 error: NameError")
+    assert "6.2 wrong: " in said["ben"][1]
+    assert "6.2 not attempted" in said["Zoë/Ørsted"][1]
+    remarks = {
+        "two": "two notebooks with this name: two/06_copy.ipynb and two.ipynb",
+        "text": "no notebook: text.ipynb",
+        "essay.pdf": "no notebook: essay.pdf",
+        "empty": "no notebook: empty",
+        "seven": "a notebook of chapter 7, not of chapter 6",
+        "later": "of another version of the book: it has exercise 6.17",
+        "blank": "a notebook with no check in it, not of chapter 6",
+    }
+    for who, remark in remarks.items():
+        assert said.pop(who) == ("0", remark)
+    assert set(said) == {"ann", "ben", "Zoë/Ørsted"}
+    assert capsys.readouterr().out.endswith("10 submissions, 7 not graded\n")
+
+
+@needs_sandbox
+def test_only_what_is_new_is_graded_again(tmp_path, solutions, monkeypatch):
+    hand_in(tmp_path, ann=a_submission("return queries"), ben=a_submission("return keys"))
+    graded = []
+    monkeypatch.setattr(submissions, "grade", lambda notebook, *_: graded.append(notebook) or {})
+    for count in (2, 2):
+        grade_folder(BOOK, BOOK.editions[0], tmp_path)
+        assert len(graded) == count
+    seed = (tmp_path / ".grading-seed").read_text()
+    assert (tmp_path / ".grading-seed").stat().st_mode & 0o077 == 0
+    hand_in(tmp_path, ben=a_submission("return values"))
+    grade_folder(BOOK, BOOK.editions[0], tmp_path)
+    assert len(graded) == 3
+    (tmp_path / ".grading-seed").unlink()
+    grade_folder(BOOK, BOOK.editions[0], tmp_path)
+    assert len(graded) == 5
+    assert (tmp_path / ".grading-seed").read_text() != seed
+
+
+EXAM = """
+from d2l_attention.practice import Exercise
+
+def sums(rng):
+    yield from ((rng.normal(size=(n, 3)),) for n in (2, 5))
+
+row_sums = Exercise("1", lambda scores: scores.sum(-1), sums)
+largest = Exercise("2", 42)
+"""
+
+
+@needs_sandbox
+def test_a_teachers_own_exercises_are_graded_by_their_names(tmp_path):
+    (tmp_path / "exam.py").write_text(EXAM)
+    folder = tmp_path / "handed in"
+    right, wrong = "row_sums = lambda s: s.sum(1)\nlargest = 42", "row_sums = lambda s: s.sum()"
+    hand_in(folder, ann=notebook_of(right), ben=notebook_of(wrong))
+    grade_folder(BOOK, BOOK.editions[0], folder, exam=tmp_path / "exam.py")
+    found = table_of(folder, "exam")
+    assert [found["ann"][key] for key in ("1", "2 (no point)", "points")] == ["1", "1", "1"]
+    assert found["ben"]["remarks"].startswith("1 wrong: wrong shape; 2 error: NameError")
+
+
+def test_bad_input_is_one_line(tmp_path, monkeypatch):
+    edition = BOOK.editions[0]
+    with pytest.raises(BookError, match=r"must be a folder with notebooks, got '.*nowhere'"):
+        grade_folder(BOOK, edition, tmp_path / "nowhere")
+    with pytest.raises(BookError, match="has no notebooks"):
+        grade_folder(BOOK, edition, tmp_path)
+    hand_in(tmp_path, ann=notebook_of("1"))
+    with pytest.raises(BookError, match="no notebook checks an exercise of the book"):
+        grade_folder(BOOK, edition, tmp_path)
+    for text, says in (("x = 1", "defines no Exercise"), ("1/0", "ZeroDivisionError")):
+        (tmp_path / "exam.py").write_text(text)
+        with pytest.raises(BookError, match=says):
+            grade_folder(BOOK, edition, tmp_path, exam=tmp_path / "exam.py")
+    hand_in(tmp_path, ann=a_submission("pass"))
+    (tmp_path / ".grading-seed").write_text("secret")
+    with pytest.raises(BookError, match="must hold a whole number, got 'secret'; delete it"):
+        grade_folder(BOOK, edition, tmp_path)
+    (tmp_path / ".grading-seed").unlink()
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(BookError, match="nothing here keeps a student's code apart: install bub"):
+        grade_folder(BOOK, edition, tmp_path)
+
+
+FAKE_DOCKER = """#!{python}
+import os, subprocess, sys
+arguments = sys.argv[1:]
+if arguments[:2] == ["image", "inspect"]:
+    sys.exit(0 if arguments[2] == "d2l-attention" else "no such image")
+if arguments[0] == "run":
+    at = arguments.index("d2l-attention")
+    given = [arguments[i + 1] for i in range(at) if arguments[i] == "--env"]
+    assert arguments[arguments.index("--network") + 1] == "none"
+    assert f"/dev/null:/srv/repo/d2l_attention/practice/chapter_06.py:ro" in arguments
+    environment = dict(pair.split("=", 1) for pair in given) | {{"PYTHONPATH": {root!r}}}
+    os.execve({python!r}, [{python!r}, {runner!r}], environment)
+"""
+
+
+def test_docker_takes_the_place_of_bubblewrap(tmp_path, monkeypatch, solutions):
+    """With a docker that only looks at its arguments: none runs where the tests do."""
+    notebook, questions = solutions
+    names = {"python": sys.executable, "root": str(ROOT), "runner": str(sandbox.RUNNER)}
+    write_files(tmp_path, {"docker": FAKE_DOCKER.format(**names)})
+    (tmp_path / "docker").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = grade(notebook, questions, Session(BOOK.editions[0].framework))
+    assert all(one.passed for one in found.values()), found
+
+
+@needs_sandbox
+def test_interrupted_it_keeps_what_is_graded_and_leaves_no_process(tmp_path):
+    slow = a_submission("while True: pass")
+    hand_in(tmp_path, ann=a_submission("return queries"), ben=slow, cat=slow, dan=slow)
+    command = [sys.executable, "-m", "bookbinder", "grade", str(tmp_path)]
+    running = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    table = tmp_path / "grades-06_scaled_dot_product_attention.csv"
+    until = time.monotonic() + 60
+    while not table.exists() and time.monotonic() < until:
+        time.sleep(0.2)
+    running.send_signal(2)
+    _, said = running.communicate(timeout=8)
+    assert "interrupted: every file is whole" in said.splitlines()[-1]
+    assert running.returncode == 130
+    assert "ann" in table_of(tmp_path)
+    processes = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+    assert str(sandbox.RUNNER) not in processes

@@ -1,7 +1,7 @@
-"""Which statements of a notebook its answers need, and where it asks for each answer.
+"""Which statements of a notebook its answers need, and where it checks each of them.
 
-Reading a chapter takes seconds, running it minutes: what an answer does not depend on, such as
-the training of a model or a figure, is not run.
+What no answer depends on, such as a figure or the training of a model, is not run: that makes
+seconds of minutes.
 """
 
 import ast
@@ -41,9 +41,9 @@ class Statement:
             return set()
         inner = list(ast.walk(self.node))
         calls = [node.value for node in inner if isinstance(node, ast.Expr)]
-        stored = [n for n in inner if isinstance(n, ast.Attribute | ast.Subscript)]
-        stored = [n for n in stored if isinstance(n.ctx, ast.Store)]
-        return {root.id for root in map(root_of, calls + stored) if isinstance(root, ast.Name)}
+        of = [c.func for c in calls if isinstance(c, ast.Call) and not isinstance(c.func, ast.Name)]
+        of += [n for n in inner if isinstance(getattr(n, "ctx", None), ast.Store | ast.Del)]
+        return {root.id for root in map(root_of, of) if isinstance(root, ast.Name)}
 
     @property
     def imports_all(self) -> bool:
