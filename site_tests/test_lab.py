@@ -34,7 +34,7 @@ NEWS = """async () => {
     const url = "/lab/api/settings/@jupyterlab/apputils-extension:notification";
     return (await (await fetch(url)).json()).schema.properties.fetchNews.default;
 }"""
-PLACEHOLDER = ".jp-Cell-outputWrapper .jp-Placeholder-text"  # of hidden outputs
+PLACEHOLDER = ".jp-OutputPlaceholder"  # of hidden outputs
 IDLE = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
 LETTERS = """(line) => {
     const pen = document.createElement("canvas").getContext("2d");
@@ -118,7 +118,7 @@ def test_make_lab_asks_nothing_and_goes_on_where_the_reader_left_off(browser, fo
         settled = comes_true(page, lambda: not page.evaluate(DIRTY))  # while it loads, it is
         assert settled, "a chapter that was only opened looks changed"
         page.locator(PLACEHOLDER).first.wait_for(state="attached")
-        assert set(page.locator(PLACEHOLDER).all_inner_texts()) == {DECIDE}
+        assert set(page.locator(PLACEHOLDER).all_text_contents()) == {DECIDE}
         contents = page.get_by_role("navigation", name="Contents of the book")
         assert contents.is_visible()
         titles = contents.locator("ol > li > a")
