@@ -89,6 +89,8 @@ def bring_book(book: Book, options: argparse.Namespace) -> None:
 
 def make_worksheets(book: Book, options: argparse.Namespace) -> None:
     edition = edition_of(book, options)
+    if options.nbgrader and options.solutions_only:
+        raise BookError("--nbgrader and --solutions-only: choose one")
     if options.nbgrader:
         write_assignments(book, edition)
     else:

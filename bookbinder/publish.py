@@ -12,6 +12,7 @@ from bookbinder.pictures import SVG, pictures_difference
 from bookbinder.stored_weights import weights_apart, weights_difference
 
 COMMAND = "make notebooks"
+DECIDE = "Decide first, then show the output"  # as the button of the site says
 LINE = 79  # letters
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 METADATA = {
@@ -47,6 +48,23 @@ def hidden_in_lab(cell: NotebookNode) -> dict[str, bool]:
     if "decide" in tags_of(cell):
         hidden["outputs_hidden"] = True
     return hidden
+
+
+def covered(notebook: NotebookNode) -> NotebookNode:
+    """Return a notebook in which JupyterLab shows nothing of the outputs that it hides.
+
+    It shows their first line, so that line is ours. Where there is no output, none is hidden.
+    """
+    made = copy.deepcopy(notebook)
+    for cell in made.cells:
+        if "outputs_hidden" in cell.metadata.get("jupyter", {}):
+            if cell.outputs:
+                cell.outputs.insert(
+                    0, nbformat.v4.new_output("display_data", {"text/plain": DECIDE})
+                )
+            else:
+                del cell.metadata.jupyter["outputs_hidden"]
+    return made
 
 
 def what_it_draws(cell: NotebookNode) -> str:

@@ -24,7 +24,7 @@ from bookbinder.diagrams import FOLDER
 from bookbinder.errors import BookError
 from bookbinder.files import as_text, read_notebook, write_whole
 from bookbinder.left_out import without_links_elsewhere
-from bookbinder.publish import unexecuted
+from bookbinder.publish import covered, unexecuted
 from bookbinder.worksheets import sheets, students
 
 RECORD = ".brought.json"  # file name -> digest of the version that was brought last
@@ -86,7 +86,7 @@ def as_opened(notebook: NotebookNode) -> str:
 
     Without them it marks a notebook as changed that the reader has only opened.
     """
-    notebook = without_links_elsewhere(notebook)
+    notebook = covered(without_links_elsewhere(notebook))
     kernel = notebook.metadata.get("kernelspec")
     if kernel:
         with contextlib.suppress(NoSuchKernel):

@@ -22,7 +22,7 @@ from bookbinder.diagrams import bring_diagrams
 from bookbinder.errors import BookError
 from bookbinder.files import as_text, write_whole
 from bookbinder.left_out import without_links_elsewhere
-from bookbinder.publish import origin, published, unexecuted
+from bookbinder.publish import covered, origin, published, unexecuted
 from bookbinder.roles import role_of
 from bookbinder.solutions import read_bound
 from bookbinder.text import lines_of
@@ -49,11 +49,10 @@ def bind_worksheets(
     folder = worksheets_folder(book, edition, solutions_only)
     chapters = read_edition_chapters(book, edition)
     made = sheets(book, edition, chapters, teachers if solutions_only else students)
-    texts = {name: as_text(made[name] if outputs else unexecuted(made[name])) for name in made}
     bring_diagrams(book.source, chapters, folder)
-    for name, text in texts.items():
+    for name, sheet in made.items():
         path = folder / f"{name}.ipynb"
-        write_whole(path, text)
+        write_whole(path, as_text(covered(sheet if outputs else unexecuted(sheet))))
         print(book.named(path))
 
 

@@ -19,6 +19,8 @@ from conftest import ROOT, comes_true
 from nbformat.sign import NotebookNotary
 from test_explorers import Shown, drag, reach_all_digits, walk
 
+from bookbinder.publish import DECIDE
+
 OPTIONS = [
     "--ServerApp.port_retries=0",
     "--IdentityProvider.token=",
@@ -32,6 +34,7 @@ NEWS = """async () => {
     const url = "/lab/api/settings/@jupyterlab/apputils-extension:notification";
     return (await (await fetch(url)).json()).schema.properties.fetchNews.default;
 }"""
+PLACEHOLDER = ".jp-OutputPlaceholder"  # of hidden outputs
 IDLE = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
 LETTERS = """(line) => {
     const pen = document.createElement("canvas").getContext("2d");
@@ -114,6 +117,8 @@ def test_make_lab_asks_nothing_and_goes_on_where_the_reader_left_off(browser, fo
         assert not asked
         settled = comes_true(page, lambda: not page.evaluate(DIRTY))  # while it loads, it is
         assert settled, "a chapter that was only opened looks changed"
+        page.locator(PLACEHOLDER).first.wait_for(state="attached")
+        assert set(page.locator(PLACEHOLDER).all_text_contents()) == {DECIDE}
         contents = page.get_by_role("navigation", name="Contents of the book")
         assert contents.is_visible()
         titles = contents.locator("ol > li > a")

@@ -8,6 +8,7 @@ from conftest import write_files
 from nbformat.sign import NotebookNotary
 
 from bookbinder.__main__ import main
+from bookbinder.publish import DECIDE
 from bookbinder.reader_copies import RECORD
 
 
@@ -135,6 +136,18 @@ def test_copies_bring_the_table_of_contents_for_jupyterlab(book):
     folder = book / "_build/lab/book_contents"
     loaded = json.loads((folder / "package.json").read_text())["jupyterlab"]["_build"]["load"]
     assert '["00_first.ipynb", "0. First", ["Look"]]' in (folder / loaded).read_text()
+
+
+def test_what_is_to_be_predicted_is_closed_in_copies(book):
+    made = notebook("00_first v2")
+    made.cells[0].metadata = {"jupyter": {"outputs_hidden": True}}
+    made.cells[0].outputs = [nbformat.v4.new_output("stream", text="seven")]
+    write_files(book, {"notebooks/pytorch/00_first.ipynb": nbformat.writes(made)})
+    bring()
+    (cell,) = nbformat.read(book / "mine/00_first.ipynb", as_version=4).cells
+    assert cell.metadata.jupyter.outputs_hidden
+    assert cell.outputs[0].data == {"text/plain": DECIDE}
+    assert cell.outputs[1].text == "seven"
 
 
 def test_a_broken_record_is_named(book, capsys):

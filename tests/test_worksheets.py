@@ -113,6 +113,15 @@ def test_worksheets_without_outputs_keep_all_else(sheets, tmp_path, monkeypatch)
     assert [cell.source for cell in bare.cells] == [cell.source for cell in with_outputs.cells]
 
 
+def test_assignments_have_no_solutions_and_no_other_choice(sheets, monkeypatch, capsys):
+    monkeypatch.chdir(sheets)
+    assert main(["worksheets", "--nbgrader", "--solutions-only"]) == 1
+    assert capsys.readouterr().err == "error: --nbgrader and --solutions-only: choose one\n"
+    assert not (sheets / "_build/nbgrader").exists()
+    assert main(["worksheets", "--nbgrader"]) == 0
+    assert "secret" not in str(read(sheets, "_build/nbgrader/pytorch/source/00_first"))
+
+
 def in_read_only(folder):
     """Return how a command begins to which a folder is read-only, by root as by anyone."""
     start = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", str(folder), str(folder)]
@@ -254,7 +263,7 @@ def test_a_cell_of_a_student_that_does_not_parse_has_no_names():
 def test_names_are_those_of_the_cell_and_not_of_its_functions():
     cell = nbformat.v4.new_code_cell(
         "import a.b as c\nx = y\ndef f(z):\n    inner = z + free\n    return [i for i in inner]\n"
-        "%time x += 1"
+        "%time x += 1\nif x:\n    !ls"
     )
     bound, used = names_in(cell, "x.md:1")
     assert bound == {"c", "x", "f"}

@@ -13,7 +13,7 @@ from bookbinder.binding import read_edition_chapters
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.files import as_text, write_whole
-from bookbinder.publish import unexecuted
+from bookbinder.publish import covered, unexecuted
 from bookbinder.worksheets import sheets, students
 from d2l_attention.practice.exercises import find
 
@@ -49,7 +49,7 @@ def write_assignments(book: Book, edition: Edition) -> None:
     for chapter in chapters:
         path = course / "source" / chapter.name / f"{chapter.name}.ipynb"
         bring_diagrams(book.source, [chapter], path.parent)
-        write_whole(path, as_text(assignment(unexecuted(made[chapter.name]))))
+        write_whole(path, as_text(assignment(covered(unexecuted(made[chapter.name])))))
         print(book.named(path))
     given = {"root": str(book.root), "course": edition.notebooks.name, "stub": INVITATION}
     write_whole(course / "nbgrader_config.py", CONFIG.format(**given))
