@@ -1,18 +1,27 @@
 """nbgrader takes the assignments as they are, and its configuration knows its own list."""
 
+import copy
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 from nbgrader import nbgraderformat
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
 from traitlets.config import PyFileConfigLoader
 
+from bookbinder.answers import YOURS
+from bookbinder.chapters import tags_of
+from bookbinder.config import read_book
+from bookbinder.solutions import read_bound
+
 ROOT = Path(__file__).resolve().parent.parent
+BOOK = read_book(ROOT)
 SIX, FIFTEEN = "06_scaled_dot_product_attention", "15_coming_from_d2l"
 POINTS = {SIX: (2, 6), FIFTEEN: (0, 4)}  # of its checks, and on paper
 
@@ -71,3 +80,44 @@ def test_the_configuration_replaces_the_execution_and_nothing_else(course):
     usual = [step.__name__ for step in Autograde().autograde_preprocessors]
     usual[usual.index("Execute")] = "GradeOutside"
     assert [step.rpartition(".")[2] for step in steps] == usual
+
+
+FRAUD = """
+from d2l_attention.practice import checking
+checking.examine = lambda *a, **k: None
+def check(number, answer): print(number, "passed.")
+"""
+
+
+@pytest.fixture(scope="module")
+def graded(course):
+    """Three students: all right, a fraud, and nothing done; graded, with feedback."""
+    right = nbformat.read(course / f"release/{SIX}/{SIX}.ipynb", as_version=4)
+    fraud, nothing = copy.deepcopy(right), copy.deepcopy(right)
+    solved = read_bound(BOOK.editions[0].notebooks / f"{SIX}.ipynb").cells
+    for number, name in (("6.1", "three_weights"), ("6.2", "gradient_of_queries")):
+        (task,) = [c for c in right.cells if YOURS in c.source and name in c.source]
+        at = [bool("solution" in tags_of(c) and name in c.source) for c in solved].index(True)
+        task.source = solved[at].source
+        (check,) = [c for c in fraud.cells if c.source.startswith(f'check("{number}"')]
+        check.source = f"{FRAUD}check({number!r}, print)"
+    for student, notebook in {"ann": right, "ben": fraud, "cat": nothing}.items():
+        path = course / f"submitted/{student}/{SIX}/{SIX}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(notebook, path)
+    nbgrader(course, "autograde", SIX)
+    nbgrader(course, "generate_feedback", SIX)
+    return course
+
+
+def test_students_get_the_points_of_their_answers_and_are_told_why(graded):
+    said = {}
+    with Gradebook(f"sqlite:///{graded / 'gradebook.db'}") as book:
+        for student in ("ann", "ben", "cat"):
+            found = book.find_submission(SIX, student)
+            page = (graded / f"feedback/{student}/{SIX}/{SIX}.html").read_text(encoding="utf-8")
+            said[student] = (found.code_score, set(re.findall(r"6\.\d (?:passed|wrong|error|not attempted)\.", page)))
+    assert said["ann"] == (1, {"6.1 passed.", "6.2 passed.", "6.3 not attempted."})
+    nothing = {f"6.{n} not attempted." for n in (1, 2, 3)}
+    assert said["ben"] == said["cat"] == (0, nothing)
+    assert (graded / ".grading-seed").exists()

@@ -257,7 +257,7 @@ def test_only_what_answers_need_is_run():
     )
     assert needed_sources(notebook, ["answer"]) == [
         "from math import *",
-        "rows = []\nrows.append(1)\nscale = 2\nprint(rows)",
+        "rows = []\nrows.append(1)\nscale = 2",
         "",
         "def answer(x):\n    return helper(x) * scale",
         "def broken(:",

@@ -23,11 +23,14 @@ LINK = re.compile(r"\]\((\w+)\.ipynb")
 CONFIG = """\
 # Made by `make worksheets ARGS=--nbgrader`: nbgrader reads it when it is called in this folder.
 import sys
+from pathlib import Path
 
 sys.path.insert(0, {root!r})
 c = get_config()
 c.CourseDirectory.course_id = {course!r}
 c.ClearSolutions.text_stub = {stub!r}
+c.GradeOutside.framework = {framework!r}
+c.GradeOutside.folder = str(Path(__file__).parent)
 # nbgrader's own list, with a grader in place of `Execute` that students' code cannot reach.
 c.Autograde.autograde_preprocessors = [
     "bookbinder.classroom.nbgrader_step.GradeOutside",
@@ -52,6 +55,7 @@ def write_assignments(book: Book, edition: Edition) -> None:
         write_whole(path, as_text(assignment(covered(unexecuted(made[chapter.name])))))
         print(book.named(path))
     given = {"root": str(book.root), "course": edition.notebooks.name, "stub": INVITATION}
+    given["framework"] = edition.framework
     write_whole(course / "nbgrader_config.py", CONFIG.format(**given))
     print(book.named(course / "nbgrader_config.py"))
 

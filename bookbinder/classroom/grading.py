@@ -36,7 +36,8 @@ class Grade:
     """What an answer is: "passed", "wrong", "error" or "not attempted", and what is wrong."""
 
     status: str
-    remark: str = ""
+    remark: str = ""  # the mistake's name, or the error
+    message: str = ""  # for the student
 
     @property
     def passed(self) -> bool:
@@ -44,6 +45,7 @@ class Grade:
 
 
 NOT_ATTEMPTED = Grade("not attempted")
+IN_PLACE = "The values are right, but your code writes into its arguments: make a new array."
 
 
 class NoAnswerError(Exception):
@@ -140,7 +142,7 @@ class Session:
         trouble, self.trouble = self.trouble, ""
         found = Asked(self, question).grade()
         unknown = found.status == "error" and found.remark.startswith("NameError")
-        return Grade("error", trouble) if trouble and unknown else found
+        return Grade("error", trouble, trouble) if trouble and unknown else found
 
 
 def started(framework: str) -> Sandbox:
@@ -170,10 +172,10 @@ class Asked:
         if self.failed.startswith("NotImplementedError"):
             return NOT_ATTEMPTED
         if self.failed or result is None:
-            return Grade("error", self.failed)
+            return Grade("error", self.failed, self.failed)
         if result.passed and self.changed:
-            return Grade("wrong", "argument changed in place")
-        return Grade(result.status, result.mistake or "")
+            return Grade("wrong", "argument changed in place", IN_PLACE)
+        return Grade(result.status, result.mistake or "", result.message)
 
     def as_function(self) -> Callable:
         def answer(*inputs):
