@@ -57,7 +57,7 @@ test-cpus: setup  ## run the notebooks as other CPUs compute them; CPUS="plaines
 notebooks: setup  ## bind and execute the book again: notebooks/ and d2l_attention/, of the FRAMEWORK
 	@$(RUN) bookbinder bind $(EDITION) $(CHAPTERS)
 
-worksheets: setup ## bind the students' edition, without solutions; ARGS=--solutions-only, the teachers'
+worksheets: setup ## bind the students' edition, without solutions; ARGS=--no-outputs, --nbgrader or, for teachers, --solutions-only
 	@$(RUN) bookbinder worksheets $(EDITION) $(ARGS)
 
 site: $(VENV)/site-ready  ## build the book as a site in _build/site/, from the executed notebooks

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bookbinder.binding import bind_module, bind_notebook, read_edition_chapters
+from bookbinder.classroom.assignments import write_assignments
 from bookbinder.classroom.progress import show_progress
 from bookbinder.config import Book, Edition, guess, read_book
 from bookbinder.contents_panel import write_contents_panel
@@ -46,14 +47,21 @@ def parser() -> argparse.ArgumentParser:
     drift("framework")
     about = "first renew the ids of entries whose cell has changed, where it is sure which it is"
     drift("--stamp", action="store_true", help=about)
-    add("copies", bring_book, "bring notebooks to a folder to work in")("folder", type=Path)
+    copies = add("copies", bring_book, "bring notebooks to a folder to work in")
+    copies("folder", type=Path)
+    copies("--worksheets", action="store_true", help="without solutions")
     fresh = add("fresh", bring_chapter, "bring back one chapter as the book has it")
     fresh("folder", type=Path)
     fresh("chapter", nargs="?", default="")
     add("environment", show_environment, "print what a shell must set for a framework")
-    add("worksheets", make_worksheets, "bind the edition without solutions")(
-        "--solutions-only", action="store_true", help="bind tasks and solutions, for teachers"
-    )
+    worksheets = add("worksheets", make_worksheets, "bind the edition without solutions")
+    about = "bind tasks and solutions, for teachers"
+    worksheets("--solutions-only", action="store_true", help=about)
+    for command in (copies, worksheets):
+        command(
+            "--no-outputs", dest="outputs", action="store_false", help="so that readers predict"
+        )
+    worksheets("--nbgrader", action="store_true", help="bind assignments of nbgrader")
     add("site", lambda book, _: build_site(book), "build the site from the notebooks", False)
     add("site-open", lambda book, _: open_site(book), "show the site in a browser", False)
     add("pdf", make_pdf, "print the site as one PDF")(
@@ -71,12 +79,19 @@ def edition_of(book: Book, options: argparse.Namespace) -> Edition:
 
 def bring_book(book: Book, options: argparse.Namespace) -> None:
     edition = edition_of(book, options)
-    bring_copies(book, edition, options.folder)
-    write_contents_panel(book, edition)
+    bring_copies(book, edition, options.folder, options.worksheets, options.outputs)
+    try:
+        write_contents_panel(book, edition)
+    except BookError as error:  # on a hub readers cannot write in the book
+        print(f"without the contents beside the chapters in JupyterLab: {error}")
 
 
 def make_worksheets(book: Book, options: argparse.Namespace) -> None:
-    bind_worksheets(book, edition_of(book, options), options.solutions_only)
+    edition = edition_of(book, options)
+    if options.nbgrader:
+        write_assignments(book, edition)
+    else:
+        bind_worksheets(book, edition, options.solutions_only, options.outputs)
 
 
 def make_pdf(book: Book, options: argparse.Namespace) -> None:

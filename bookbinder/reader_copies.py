@@ -15,33 +15,41 @@ from pathlib import Path
 import nbformat
 from ipykernel.ipkernel import IPythonKernel
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+from nbformat import NotebookNode
 from nbformat.sign import NotebookNotary
 
+from bookbinder.binding import notebook_path, read_edition_chapters
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import FOLDER
 from bookbinder.errors import BookError
 from bookbinder.files import as_text, read_notebook, write_whole
 from bookbinder.left_out import without_links_elsewhere
+from bookbinder.publish import unexecuted
+from bookbinder.worksheets import sheets, students
 
 RECORD = ".brought.json"  # file name -> digest of the version that was brought last
 
 
-def bring_copies(book: Book, edition: Edition, folder: Path) -> None:
-    """Copy the notebooks of an edition into `folder`; print what is new.
+def bring_copies(
+    book: Book, edition: Edition, folder: Path, worksheets: bool = False, outputs: bool = True
+) -> None:
+    """Copy the notebooks of an edition, or its worksheets, into `folder`; print what is new.
 
     A copy that the reader has not changed follows the book. Beside one that was changed the new
     version is put under a name of its own, once; nothing of the reader's is overwritten or deleted.
     """
     brought = read_record(folder / RECORD)
-    sources = [edition.notebooks / f"{name}.ipynb" for name in book.chapters_of(edition)]
-    for source in sources:
-        read_notebook(source)  # nothing is brought where one is missing or broken
+    whole = {
+        name: read_notebook(notebook_path(edition, name)) for name in book.chapters_of(edition)
+    }
+    if worksheets:  # made here: the book may be another user's, where nothing can be written
+        whole = sheets(book, edition, read_edition_chapters(book, edition), students)
     for picture in sorted((edition.notebooks / FOLDER).glob("*.svg")):
         write_whole(folder / FOLDER / picture.name, picture.read_text(encoding="utf-8"))
     versions = []
-    for source in sources:
-        text = as_opened(source.read_text(encoding="utf-8"))
-        copy = folder / source.name
+    for name, notebook in whole.items():
+        text = as_opened(notebook if outputs else unexecuted(notebook))
+        copy = folder / f"{name}.ipynb"
         if copy.exists() and digest_of(copy) not in (brought.get(copy.name), digest(text)):
             if brought.get(copy.name) == digest(text):
                 continue  # changed by the reader, and there is no newer version
@@ -59,9 +67,8 @@ def bring_copies(book: Book, edition: Edition, folder: Path) -> None:
 
 def bring_fresh(edition: Edition, folder: Path, name: str) -> None:
     """Bring one chapter as the book has it; a copy that is there is kept under another name."""
-    source = edition.notebooks / f"{name}.ipynb"
-    read_notebook(source)
-    copy, text = folder / source.name, as_opened(source.read_text(encoding="utf-8"))
+    text = as_opened(read_notebook(notebook_path(edition, name)))
+    copy = folder / f"{name}.ipynb"
     kept = ""
     if copy.exists() and copy.read_bytes() != text.encode():
         old = next(path for path in names_beside(copy, "old") if not path.exists())
@@ -74,12 +81,12 @@ def bring_fresh(edition: Edition, folder: Path, name: str) -> None:
     print(f"{copy.name} is as the book has it{kept}")
 
 
-def as_opened(text: str) -> str:
+def as_opened(notebook: NotebookNode) -> str:
     """Return a notebook as it opens alone, with the metadata that JupyterLab gives it then.
 
     Without them it marks a notebook as changed that the reader has only opened.
     """
-    notebook = without_links_elsewhere(nbformat.reads(text, as_version=4))
+    notebook = without_links_elsewhere(notebook)
     kernel = notebook.metadata.get("kernelspec")
     if kernel:
         with contextlib.suppress(NoSuchKernel):

@@ -7,12 +7,13 @@ import ast
 import copy
 import re
 import symtable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
+from bookbinder.answers import INVITATION, YOURS, apart, python_of
 from bookbinder.binding import notebook_path, read_edition_chapters
 from bookbinder.chapters import Chapter, name_cells, tags_of, title_cell
 from bookbinder.colab import INSTALL
@@ -21,7 +22,7 @@ from bookbinder.diagrams import bring_diagrams
 from bookbinder.errors import BookError
 from bookbinder.files import as_text, write_whole
 from bookbinder.left_out import without_links_elsewhere
-from bookbinder.publish import origin, published
+from bookbinder.publish import origin, published, unexecuted
 from bookbinder.roles import role_of
 from bookbinder.solutions import read_bound
 from bookbinder.text import lines_of
@@ -31,8 +32,6 @@ FOLDERS = {False: "_build/worksheets", True: "_build/solutions"}
 FOLD = re.compile(
     r"<details(?P<marks>[^>]*)>\s*(?P<summary><summary>.*?</summary>).*?</details>", re.DOTALL
 )
-INVITATION = "*Your answer:*"
-YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
 OPEN = "raise NotImplementedError"
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -43,22 +42,34 @@ def worksheets_folder(book: Book, edition: Edition, solutions_only: bool) -> Pat
     return folder if edition == book.editions[0] else folder / edition.notebooks.name
 
 
-def bind_worksheets(book: Book, edition: Edition, solutions_only: bool) -> None:
+def bind_worksheets(
+    book: Book, edition: Edition, solutions_only: bool, outputs: bool = True
+) -> None:
     """Write the students' or the teachers' version of every chapter of an edition."""
     folder = worksheets_folder(book, edition, solutions_only)
-    texts: dict[Path, str] = {}
     chapters = read_edition_chapters(book, edition)
-    for chapter in chapters:
-        whole = bound(book, notebook_path(edition, chapter.name), chapter)
-        made = (teachers if solutions_only else students)(chapter, whole)
-        if made is not None:
-            title = title_cell(made)
-            title.source = f"{origin(chapter.file, COMMAND)}\n{title.source}"
-            texts[folder / f"{chapter.name}.ipynb"] = as_text(without_links_elsewhere(made))
+    made = sheets(book, edition, chapters, teachers if solutions_only else students)
+    texts = {name: as_text(made[name] if outputs else unexecuted(made[name])) for name in made}
     bring_diagrams(book.source, chapters, folder)
-    for path, text in texts.items():
+    for name, text in texts.items():
+        path = folder / f"{name}.ipynb"
         write_whole(path, text)
         print(book.named(path))
+
+
+def sheets(
+    book: Book, edition: Edition, chapters: list[Chapter], version: Callable
+) -> dict[str, NotebookNode]:
+    """Return what `version`, `students` or `teachers`, makes of each chapter, by its name."""
+    made = {}
+    for chapter in chapters:
+        whole = bound(book, notebook_path(edition, chapter.name), chapter)
+        sheet = version(chapter, whole)
+        if sheet is not None:
+            title = title_cell(sheet)
+            title.source = f"{origin(chapter.file, COMMAND)}\n{title.source}"
+            made[chapter.name] = without_links_elsewhere(sheet)
+    return made
 
 
 def bound(book: Book, path: Path, chapter: Chapter) -> NotebookNode:
@@ -96,8 +107,7 @@ def students(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
                 attempts |= bound
             solved -= bound if cell.source == source else set()
         removed += taken_out(source, cell.source)
-        if cell.source:
-            cells.append(cell)
+        cells += apart(cell) if cell.source else []
     notebook.cells = cells
     name_cells(notebook)
     check_nothing_left(notebook, removed, chapter)
@@ -124,13 +134,17 @@ def emptied(node: ast.stmt) -> ast.stmt:
     return node
 
 
-def names_in(cell: NotebookNode, where: str) -> tuple[set[str], set[str]]:
-    """Return the names that a code cell binds for later cells, and those that it uses."""
-    source = re.sub(r"^\s*[%!].*$", "pass", cell.source, flags=re.MULTILINE)
+def names_in(
+    cell: NotebookNode, where: str, may_be_broken: bool = False
+) -> tuple[set[str], set[str]]:
+    """Return the names that a code cell binds for later cells, and those that it uses.
+
+    A cell that does not parse raises BookError, or has no names where it `may_be_broken`.
+    """
     try:
-        table = symtable.symtable(source, where, "exec")
+        table = symtable.symtable(python_of(cell), where, "exec")
     except SyntaxError as error:
-        if "raises-exception" in tags_of(cell):
+        if may_be_broken or "raises-exception" in tags_of(cell):
             return set(), set()
         raise BookError(f"{where}: the cell does not parse: {error.msg}") from None
     symbols = table.get_symbols()

@@ -10,6 +10,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,7 +45,7 @@ c.JupyterHub.bind_url = "http://127.0.0.1:{ports[0]}"
 c.JupyterHub.hub_port = {ports[1]}
 c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{ports[2]}"
 c.JupyterHub.services = [{{"name": "teacher", "api_token": {token!r}}}]
-scopes = ["admin:users", "admin:servers", "access:servers"]
+scopes = ["admin:users", "admin:servers", "access:servers", "tokens"]
 c.JupyterHub.load_roles = [{{"name": "teaching", "services": ["teacher"], "scopes": scopes}}]
 """
 
@@ -71,6 +72,12 @@ class Hub:
         data = None if body is None else json.dumps(body).encode()
         with urllib.request.urlopen(request, data, timeout=30) as answer:
             return json.loads(answer.read() or "null")
+
+    def serves(self, user: str) -> bool:
+        """Start a user's server as logging in does; return whether it is ready within a minute."""
+        about = f"/hub/api/users/{user}"
+        self.ask(f"{about}/server", "POST")
+        return comes_true(lambda: self.ask(about)["servers"][""]["ready"], 60)
 
     def run(self, user: str, code: str) -> str:
         """Start a kernel as JupyterLab does, and return what some code prints in it."""
@@ -124,12 +131,8 @@ def hub(worksheets, tmp_path_factory):
         try:
             assert comes_true(lambda: hub.ask("/hub/api/users") == [], 30), said(folder)
             hub.ask("/hub/api/users", "POST", {"usernames": CLASS})
-            for user in CLASS:
-                hub.ask(f"/hub/api/users/{user}/server", "POST")
-            for user in CLASS:
-                about = f"/hub/api/users/{user}"
-                ready = comes_true(lambda a=about: hub.ask(a)["servers"][""]["ready"], 60)
-                assert ready, said(folder)
+            with ThreadPoolExecutor() as at_once:
+                assert all(at_once.map(hub.serves, CLASS)), said(folder)
             yield hub
         finally:
             process.terminate()  # ends the students' servers and the proxy, too

@@ -1,13 +1,17 @@
 """Worksheets: no solution is left in them, and they still run from top to bottom."""
 
 import copy
+import os
 import re
+import subprocess
+import sys
 
 import nbformat
 import pytest
-from conftest import SAMPLE, TINY, write_files
+from conftest import ROOT, SAMPLE, TINY, write_files
 
 from bookbinder.__main__ import main
+from bookbinder.answers import apart, checked_in
 from bookbinder.chapters import read_chapter
 from bookbinder.errors import BookError
 from bookbinder.execution import run_to_the_end
@@ -56,7 +60,7 @@ def test_a_worksheet_keeps_tasks_hints_and_stubs_and_nothing_of_a_solution(sheet
     prose = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
     assert prose.startswith("<!-- Made from book/00_first.md by `make worksheets`")
     assert "It has a square in it." in prose
-    assert "Why?\n\n*Your answer:*" in prose
+    assert "Why?\n*Your answer:*\n## Summary" in prose  # in cells of their own
     cells = code(notebook)
     assert cells[1].outputs[0].data["text/plain"] == "42"
     assert printed(cells[3]) == "not attempted\n"  # the reader's cell is there: no stub is needed
@@ -95,6 +99,62 @@ def test_no_worksheet_is_written_where_one_cannot_be(sheets, tmp_path, monkeypat
     assert main(["worksheets"]) == 1
     assert "01_second.ipynb is missing; run `make notebooks` first" in capsys.readouterr().err
     assert not (tmp_path / "_build").exists()
+
+
+def test_worksheets_without_outputs_keep_all_else(sheets, tmp_path, monkeypatch):
+    monkeypatch.chdir(sheets)
+    with_outputs = read(sheets, "_build/worksheets")
+    assert main(["worksheets", "--no-outputs"]) == 0
+    bare = read(sheets, "_build/worksheets")
+    assert main(["worksheets"]) == 0
+    assert read(sheets, "_build/worksheets") == with_outputs
+    assert any(cell.outputs for cell in code(with_outputs))
+    assert not any(cell.outputs or cell.execution_count for cell in code(bare))
+    assert [cell.source for cell in bare.cells] == [cell.source for cell in with_outputs.cells]
+
+
+def in_read_only(folder):
+    """Return how a command begins to which a folder is read-only, by root as by anyone."""
+    start = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", str(folder), str(folder)]
+    try:
+        subprocess.run([*start, "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"bubblewrap cannot make a folder read-only here: {error}")
+    return start
+
+
+def test_a_student_gets_worksheets_from_a_book_that_is_read_only(sheets, tmp_path):
+    there = sorted(sheets.rglob("*"))
+    for arguments, secrets in ((["--worksheets"], 0), ([], 1)):
+        mine = tmp_path / f"mine{secrets}"
+        done = subprocess.run(
+            [*in_read_only(sheets), sys.executable, "-m", "bookbinder", "copies", *arguments, mine],
+            cwd=sheets,
+            env=os.environ | {"PYTHONPATH": str(ROOT), "JUPYTER_DATA_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "_build/lab/book_contents/static/contents.js: cannot be written" in done.stdout
+        assert ("secret" in str(read(mine, "."))) == bool(secrets)
+    assert sorted(sheets.rglob("*")) == there
+
+
+def test_what_a_student_wrote_in_a_worksheet_stays(sheets, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(sheets)
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
+    bring = ["copies", "--worksheets", str(tmp_path)]
+    assert main([*bring, "--no-outputs"]) == 0
+    notebook = read(tmp_path, ".")
+    assert not any(cell.outputs for cell in code(notebook))
+    assert main(bring) == 0  # not changed, it follows the book
+    assert any(cell.outputs for cell in code(read(tmp_path, ".")))
+    next(cell for cell in notebook.cells if cell.source == "*Your answer:*").source = "Symmetry."
+    nbformat.write(notebook, tmp_path / "00_first.ipynb")
+    for _ in range(2):
+        assert main(bring) == 0
+        assert "Symmetry." in str(read(tmp_path, "."))
+    assert [path.name for path in tmp_path.glob("*.ipynb")] == ["00_first.ipynb"]
 
 
 CHAPTERS = {  # part of the chapter -> what stands there instead, and what is wrong with it
@@ -156,6 +216,39 @@ secret = Shares(2)
     exec(kept, names)
     assert names["Shares"].size.fget.__doc__ == "The size."
     assert stubs("secret = 3\nprint(secret)") == "...  # your turn"
+
+
+def test_an_answer_and_its_check_stand_in_cells_of_their_own():
+    shown = nbformat.v4.new_output("display_data", {"text/plain": "1.1 not attempted."})
+    source = "%time\ndef area(r):\n    ...  # your turn\n\n\ncheck(\n    '1.1', vmap(area)\n)"
+    cell = nbformat.v4.new_code_cell(source, outputs=[shown], execution_count=3)
+    answer, check = apart(cell)
+    assert (answer.source, answer.outputs) == (source.partition("\n\n\n")[0], [])
+    assert (check.source, check.outputs) == (source.partition("\n\n\n")[2], [shown])
+    worksheet = nbformat.v4.new_notebook()
+    worksheet.cells = [answer, check]
+    assert checked_in(worksheet) == {"1.1": "vmap(area)"}
+    for other in ("x = 1  # your turn", "check('1.1', lambda r: r)", "# your turn"):
+        cell = nbformat.v4.new_code_cell(other)
+        assert apart(cell) == [cell]
+        assert not checked_in(nbformat.v4.new_notebook(cells=[cell]))
+
+
+def test_an_answer_on_paper_is_a_cell_and_the_next_task_begins_in_the_next():
+    text = "Why?\n\n*Your answer:*\n\n### Exercise 1.2\n\nHow? *Your answer:* is below.\n"
+    cells = apart(nbformat.v4.new_markdown_cell(text))
+    assert [cell.source for cell in cells] == [
+        "Why?",
+        "*Your answer:*",
+        "### Exercise 1.2\n\nHow? *Your answer:* is below.",
+    ]
+
+
+def test_a_cell_of_a_student_that_does_not_parse_has_no_names():
+    cell = nbformat.v4.new_code_cell("def f(:")
+    assert names_in(cell, "x.md:1", may_be_broken=True) == (set(), set())
+    with pytest.raises(BookError, match=r"^x.md:1: the cell does not parse"):
+        names_in(cell, "x.md:1")
 
 
 def test_names_are_those_of_the_cell_and_not_of_its_functions():

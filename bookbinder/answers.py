@@ -1,0 +1,55 @@
+"""What a worksheet asks its reader for: answers in code, each with its check, and on paper."""
+
+import ast
+import copy
+import re
+
+from nbformat import NotebookNode
+
+INVITATION = "*Your answer:*"  # on paper
+YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
+CHECKS = "checks"  # in the metadata of a cell that is the check of an exercise: its number
+
+
+def apart(cell: NotebookNode) -> list[NotebookNode]:
+    """Return a cell of a worksheet as cells, so that readers change nothing but their answers.
+
+    An answer on paper stands alone; so does an answer in code, and its check comes after it.
+    """
+    if cell.cell_type == "markdown":
+        texts = re.split(rf"^({re.escape(INVITATION)})$", cell.source, flags=re.MULTILINE)
+        return [with_source(cell, text) for text in texts if text.strip()]
+    call = call_in(cell) if YOURS in cell.source else None
+    if call is None:
+        return [cell]
+    lines = cell.source.splitlines()
+    above, below = lines[: call.lineno - 1], lines[call.lineno - 1 :]
+    answer, check = (with_source(cell, "\n".join(part)) for part in (above, below))
+    answer.outputs, answer.execution_count = [], None
+    check.metadata[CHECKS] = call.args[0].value
+    return [answer, check]
+
+
+def with_source(cell: NotebookNode, source: str) -> NotebookNode:
+    part = copy.deepcopy(cell)
+    part.source = source.strip("\n")
+    return part
+
+
+def call_in(cell: NotebookNode) -> ast.Call | None:
+    """Return the call `check("6.2", answer)` with which a cell ends."""
+    body = ast.parse(python_of(cell)).body
+    last = body and isinstance(body[-1], ast.Expr) and body[-1].value
+    is_check = isinstance(last, ast.Call) and ast.unparse(last.func) == "check"
+    return last if is_check else None
+
+
+def python_of(cell: NotebookNode) -> str:
+    """Return the code of a cell with `pass` in place of what is IPython's own."""
+    return re.sub(r"^(\s*)[%!].*$", r"\1pass", cell.source, flags=re.MULTILINE)
+
+
+def checked_in(worksheet: NotebookNode) -> dict[str, str]:
+    """Return number -> expression of each answer that a worksheet checks: "6.2" -> "attend"."""
+    checks = [cell for cell in worksheet.cells if CHECKS in cell.metadata]
+    return {cell.metadata[CHECKS]: ast.unparse(call_in(cell).args[1]) for cell in checks}

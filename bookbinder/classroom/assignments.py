@@ -1,0 +1,89 @@
+"""Worksheets as assignments of nbgrader: what is locked, what is graded, and with how many points.
+
+A check counts, unless it asks for one value, which a friend can pass on: then the paper counts.
+"""
+
+import copy
+import re
+
+from nbformat import NotebookNode
+
+from bookbinder.answers import CHECKS, INVITATION
+from bookbinder.binding import read_edition_chapters
+from bookbinder.config import Book, Edition
+from bookbinder.diagrams import bring_diagrams
+from bookbinder.files import as_text, write_whole
+from bookbinder.publish import unexecuted
+from bookbinder.worksheets import sheets, students
+from d2l_attention.practice.exercises import find
+
+CHECKED, PAPER = 1, 2  # points
+HEADING = re.compile(r"^##+ (?:\w+ (\d+\.\d+)\b)?", re.MULTILINE)
+LINK = re.compile(r"\]\((\w+)\.ipynb")
+CONFIG = """\
+# Made by `make worksheets ARGS=--nbgrader`: nbgrader reads it when it is called in this folder.
+import sys
+
+sys.path.insert(0, {root!r})
+c = get_config()
+c.CourseDirectory.course_id = {course!r}
+c.ClearSolutions.text_stub = {stub!r}
+# nbgrader's own list, with a grader in place of `Execute` that students' code cannot reach.
+c.Autograde.autograde_preprocessors = [
+    "bookbinder.classroom.nbgrader_step.GradeOutside",
+    "nbgrader.preprocessors.IgnorePattern",
+    "nbconvert.preprocessors.ClearMetadataPreprocessor",
+    "nbgrader.preprocessors.LimitOutput",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+"""
+
+
+def write_assignments(book: Book, edition: Edition) -> None:
+    """Write the students' version of every chapter, in the folders of a course."""
+    course = book.root / "_build" / "nbgrader" / edition.notebooks.name
+    chapters = read_edition_chapters(book, edition)
+    made = sheets(book, edition, chapters, students)
+    for chapter in chapters:
+        path = course / "source" / chapter.name / f"{chapter.name}.ipynb"
+        bring_diagrams(book.source, [chapter], path.parent)
+        write_whole(path, as_text(assignment(unexecuted(made[chapter.name]))))
+        print(book.named(path))
+    given = {"root": str(book.root), "course": edition.notebooks.name, "stub": INVITATION}
+    write_whole(course / "nbgrader_config.py", CONFIG.format(**given))
+    print(book.named(course / "nbgrader_config.py"))
+
+
+def assignment(worksheet: NotebookNode) -> NotebookNode:
+    """Return a worksheet whose cells say to nbgrader what they are."""
+    made = copy.deepcopy(worksheet)
+    exercise, counts = "", set()
+    for cell in made.cells:
+        if number := cell.metadata.get(CHECKS):
+            points = CHECKED if find(number).inputs is not None else 0
+            counts |= {number} if points else set()
+            mark(cell, "check", number, points)
+        elif cell.source == INVITATION and exercise and exercise not in counts:
+            mark(cell, "paper", exercise, PAPER)
+        elif cell.cell_type == "markdown" and (headings := HEADING.findall(cell.source)):
+            exercise = headings[-1]
+            if exercise:
+                mark(cell, "task", exercise)
+        if cell.cell_type == "markdown":  # each assignment has a folder of its own
+            cell.source = LINK.sub(r"](../\1/\1.ipynb", cell.source)
+    return made
+
+
+def mark(cell: NotebookNode, kind: str, number: str, points: int | None = None) -> None:
+    """Say what a cell is: a "task", a "check" or an answer on "paper", which alone is open."""
+    graded, is_answer = points is not None, kind == "paper"
+    cell.metadata["nbgrader"] = {
+        "schema_version": 3,
+        "grade_id": f"{kind}-{number.replace('.', '-')}",
+        "grade": graded,
+        "solution": is_answer,
+        "locked": not is_answer,
+        "task": False,
+    } | ({"points": points} if graded else {})

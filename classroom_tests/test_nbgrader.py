@@ -1,0 +1,73 @@
+"""nbgrader takes the assignments as they are, and its configuration knows its own list."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nbgrader import nbgraderformat
+from nbgrader.api import Gradebook
+from nbgrader.converters import Autograde
+from traitlets.config import PyFileConfigLoader
+
+ROOT = Path(__file__).resolve().parent.parent
+SIX, FIFTEEN = "06_scaled_dot_product_attention", "15_coming_from_d2l"
+POINTS = {SIX: (2, 6), FIFTEEN: (0, 4)}  # of its checks, and on paper
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """The folder of a course, with two assignments released."""
+    command = [sys.executable, "-m", "bookbinder", "worksheets", "--nbgrader"]
+    subprocess.run(command, cwd=ROOT, check=True)
+    folder = tmp_path_factory.mktemp("course") / "attention"
+    shutil.copytree(ROOT / "_build/nbgrader/pytorch", folder)
+    for name in POINTS:
+        nbgrader(folder, "generate_assignment", name)
+    return folder
+
+
+def nbgrader(course, *arguments):
+    """Run a command of nbgrader, which looks for its helpers on the path, as in a shell."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *arguments],
+        cwd=course,
+        env=os.environ | {"PATH": path, "HOME": str(course.parent)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_a_released_assignment_is_valid_and_shows_its_pictures(course, name):
+    source = nbgraderformat.read(course / f"source/{name}/{name}.ipynb", as_version=4)
+    released = nbgraderformat.read(course / f"release/{name}/{name}.ipynb", as_version=4)
+    assert [cell.source for cell in released.cells] == [cell.source for cell in source.cells]
+    for folder in ("source", "release"):
+        shown = {f"figures/{path.name}" for path in (course / folder / name).glob("figures/*")}
+        assert shown == {
+            word.split(")")[0]
+            for cell in source.cells
+            for word in cell.source.split("](")
+            if word.startswith("figures/")
+        }
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_the_gradebook_has_the_points(course, name):
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+        found = book.find_assignment(name)
+        assert (found.max_code_score, found.max_written_score) == POINTS[name]
+
+
+def test_the_configuration_replaces_the_execution_and_nothing_else(course):
+    loaded = PyFileConfigLoader("nbgrader_config.py", path=str(course)).load_config()
+    steps = loaded.Autograde.autograde_preprocessors
+    usual = [step.__name__ for step in Autograde().autograde_preprocessors]
+    usual[usual.index("Execute")] = "GradeOutside"
+    assert [step.rpartition(".")[2] for step in steps] == usual
