@@ -36,7 +36,7 @@ c.Spawner.args = [
 ]
 
 # The hub itself keeps its state here, and its proxy is the one that `make hub` has set up.
-STATE.mkdir(parents=True, exist_ok=True)
+STATE.mkdir(mode=0o700, parents=True, exist_ok=True)
 c.JupyterHub.db_url = f"sqlite:///{STATE}/jupyterhub.sqlite"
 c.JupyterHub.cookie_secret_file = f"{STATE}/cookie_secret"
 c.ConfigurableHTTPProxy.pid_file = f"{STATE}/proxy.pid"
