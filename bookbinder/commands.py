@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bookbinder.binding import bind_module, bind_notebook, read_edition_chapters
 from bookbinder.classroom.assignments import write_assignments
+from bookbinder.classroom.progress import show_progress
 from bookbinder.classroom.submissions import grade_folder
 from bookbinder.config import Book, Edition, guess, read_book
 from bookbinder.contents_panel import write_contents_panel
@@ -71,6 +72,9 @@ def parser() -> argparse.ArgumentParser:
     add("pdf", make_pdf, "print the site as one PDF")(
         "--no-exercises", dest="exercises", action="store_false", help="leave out the exercises"
     )
+    progress = add("progress", show_class, "show how a class is doing, until Ctrl-C", False)
+    progress("folder", help="which D2L_PROGRESS names for the students' kernels")
+    progress("--once", action="store_true", help="print it and stop")
     return top
 
 
@@ -106,6 +110,12 @@ def grade_submissions(book: Book, options: argparse.Namespace) -> None:
 
 def make_pdf(book: Book, options: argparse.Namespace) -> None:
     print_book(book, edition_of(book, options), options.exercises)
+
+
+def show_class(_: Book, options: argparse.Namespace) -> None:
+    if not options.folder:
+        raise BookError("which folder? for example: make progress FOLDER=/srv/progress")
+    show_progress(Path(options.folder), options.once)
 
 
 def show_environment(book: Book, options: argparse.Namespace) -> None:

@@ -116,7 +116,10 @@ def test_students_get_the_points_of_their_answers_and_are_told_why(graded):
         for student in ("ann", "ben", "cat"):
             found = book.find_submission(SIX, student)
             page = (graded / f"feedback/{student}/{SIX}/{SIX}.html").read_text(encoding="utf-8")
-            said[student] = (found.code_score, set(re.findall(r"6\.\d (?:passed|wrong|error|not attempted)\.", page)))
+            said[student] = (
+                found.code_score,
+                set(re.findall(r"6\.\d (?:passed|wrong|error|not attempted)\.", page)),
+            )
     assert said["ann"] == (1, {"6.1 passed.", "6.2 passed.", "6.3 not attempted."})
     nothing = {f"6.{n} not attempted." for n in (1, 2, 3)}
     assert said["ben"] == said["cat"] == (0, nothing)

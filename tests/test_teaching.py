@@ -1,6 +1,7 @@
 """TEACHING.md: its tables name the exercises that the chapters have."""
 
 import re
+import tomllib
 
 import pytest
 from conftest import ROOT
@@ -43,6 +44,18 @@ def test_the_plan_gives_every_exercise_as_homework_once():
         given = re.sub(r"15\.1 to 15\.3", "15.1, 15.2, 15.3", homework)
         planned += re.findall(TASK, given)
     assert sorted(planned) == sorted(exercises_of_the_chapters())
+
+
+def test_files_and_extras_that_a_hub_is_told_to_use_exist():
+    files = re.findall(r"(?:/srv/(?:book|repo)/|`)(bookbinder/[^\s\"`]+)", TEACHING)
+    assert len(files) == 4
+    assert all((ROOT / file).is_file() for file in files)
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    named = re.findall(r'--editable "\.\[([^]]+)\]"', TEACHING)
+    assert named
+    assert set(",".join(named).split(",")) <= set(extras)
 
 
 @pytest.mark.parametrize("name", ["README.md", "TEACHING.md"])

@@ -22,6 +22,7 @@ from d2l_attention.practice.diagnosis import Trial, diagnose
 from d2l_attention.practice.exercises import Exercise, Stream, find
 from d2l_attention.practice.explorer import STYLE
 from d2l_attention.practice.gradients import central_differences
+from d2l_attention.practice.progress import note
 
 CELL_STYLE = "".join(line for line in STYLE.splitlines() if line.startswith("table"))
 NOT_THEIRS = (str(Path(__file__).parent.parent), *map(sysconfig.get_path, ("stdlib", "purelib")))
@@ -75,6 +76,7 @@ def check(number: str | Exercise, answer: object, *, framework: str | None = Non
     exercise = number if isinstance(number, Exercise) else find(number)
     result = examine(exercise, answer, framework or current())
     show(result.text(), result.html())
+    note(result.number, result.status, result.mistake)
     return result
 
 
