@@ -49,7 +49,7 @@ def reply_to(request: dict, shell, framework) -> dict:
         return {"error": error_in(error)} if error else {}
     answer = eval(request["of"], shell.user_ns)
     inputs = tuple(map(unpacked, request["inputs"]))
-    asked = (lambda array: answer(iter(array))) if request["stream"] else answer
+    asked = (lambda x: answer(x[i] for i in range(x.shape[0]))) if request["stream"] else answer
     if "direction" in request:
         direction = unpacked(request["direction"])
         gradients = framework.gradients(answer, inputs, direction)
