@@ -135,7 +135,7 @@ def test_an_empty_folder_says_so_and_a_missing_one_is_an_error(folder, capsys):
     assert main(["progress", str(folder), "--once"]) == 0
     assert capsys.readouterr().out == f"no check yet in {folder}\n"
     for wrong, said in (("", "which folder?"), (str(folder / "no"), "is no folder")):
-        assert main(["progress", wrong]) == 1
+        assert main(["progress", wrong, "--once"]) == 1
         assert said in capsys.readouterr().err
 
 
