@@ -233,4 +233,6 @@ def received(reply: dict) -> object:
 
 def as_numbers(value: object) -> object:
     """Return an input of an answer as it goes to the sandbox."""
-    return np.stack(list(map(to_numpy, value))) if isinstance(value, Stream) else to_numpy(value)
+    if isinstance(value, Stream):  # which does not let one keep its parts
+        return np.stack([np.array(to_numpy(part)) for part in value])
+    return to_numpy(value)
