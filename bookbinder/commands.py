@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bookbinder.binding import bind_module, bind_notebook, read_edition_chapters
+from bookbinder.classroom.deck import write_deck
 from bookbinder.config import Book, Edition, guess, read_book
 from bookbinder.contents_panel import write_contents_panel
 from bookbinder.diagrams import bring_diagrams
@@ -58,6 +59,9 @@ def parser() -> argparse.ArgumentParser:
     add("pdf", make_pdf, "print the site as one PDF")(
         "--no-exercises", dest="exercises", action="store_false", help="leave out the exercises"
     )
+    slides = add("slides", make_slides, "write the slides of a chapter or a session as one file")
+    slides("chapter", nargs="?", default="", help="this one only (default: all of the session)")
+    slides("--session", default="", help="one of TEACHING.md's sessions (default: whole chapter)")
     return top
 
 
@@ -77,6 +81,10 @@ def make_worksheets(book: Book, options: argparse.Namespace) -> None:
 
 def make_pdf(book: Book, options: argparse.Namespace) -> None:
     print_book(book, edition_of(book, options), options.exercises)
+
+
+def make_slides(book: Book, options: argparse.Namespace) -> None:
+    write_deck(book, edition_of(book, options), options.chapter, options.session)
 
 
 def show_environment(book: Book, options: argparse.Namespace) -> None:

@@ -1,0 +1,214 @@
+"""Cut a page of the site into slides, by the form of its text alone.
+
+A slide is one thing: an equation, a cell, a figure, an explorer, a list, a table, a box. Above it
+stands the sentence before it; then come, each with the next key, its output and the first sentence
+after it: the room predicts, runs, explains. The rest of the prose is for the speaker's notes.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+import bs4
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from bookbinder.classroom.slide_code import count, for_a_wall
+
+SKIPPED = ("imports", "validation")
+NO_SLIDE = "tag_no-slide"
+LONGEST_LEAD = 330  # letters
+ROOM = (1152, 520)  # CSS pixels that a picture may have, and how much it may grow
+GROWTH = 2.0
+TALL = 0.7  # height by width of a picture that stands beside its text
+ABOVE_A_PICTURE = 5  # lines of code; a picture below more has a slide of its own
+ABOVE_A_TEXT = 24  # lines of code and output
+SENTENCE = re.compile(r"\n(?![^<]*>)")  # in this book a line is a sentence
+# A sentence that begins so needs the one before it.
+LEANS = re.compile(
+    r"(?:\S+ ){0,4}(?:it|they|this|these|them|its|their)\b|(?:It|They|This|These|That|Those|Such|So|Then|Thus|Their|Its|Both|But|And|Or|Only|Neither|"
+    r"Here|There|Now|Each|All|None|Instead|Otherwise|Again|Below|Look|With (?:it|them)|To do so|[a-z])"
+    r"\b"
+)
+# A sentence that leads on, not back.
+ANNOUNCES = re.compile(
+    r"(?:There (?:is|are)|In the (?:picture|diagram|figure|heat|left|right|explorer)|Look |Next|"
+    r"Now|Let |Take |Suppose|But )"
+)
+
+
+@dataclass
+class Slide:
+    heading: str
+    parts: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        heading = f"<h2>{self.heading}</h2>"
+        notes = f'<aside class="notes">{"".join(self.notes)}</aside>' if self.notes else ""
+        return f"{heading}{''.join(self.parts)}{notes}"
+
+
+@dataclass
+class Cutter:
+    """What stands between the last slide and the next: paragraphs, each a list of sentences."""
+
+    heading: str
+    slides: list[Slide] = field(default_factory=list)
+    waiting: list[list[str]] = field(default_factory=list)
+
+    def prose(self, paragraph: bs4.Tag) -> None:
+        sentences = filter(None, map(str.strip, SENTENCE.split(paragraph.decode_contents())))
+        self.waiting.append(list(sentences))
+
+    def show(self, *parts: str) -> None:
+        """Make a slide of a thing; the waiting prose ends the slide before and leads to this."""
+        lead, rest = lead_of(self.waiting)
+        self.conclude(rest)
+        notes = [paragraph_of(sentences) for sentences in rest if sentences]
+        shown = [f'<div class="lead">{paragraph_of(lead)}</div>'] if lead else []
+        self.slides.append(Slide(self.heading, [*shown, *parts], notes))
+        self.waiting = []
+
+    def conclude(self, paragraphs: list[list[str]]) -> None:
+        """Give the last slide the first of these sentences, and its notes that paragraph."""
+        if not (self.slides and paragraphs and paragraphs[0]):
+            return
+        first = plain(paragraphs[0][0])
+        if ANNOUNCES.match(first) or first.endswith(":") or paragraphs[0][0].startswith("<strong"):
+            return
+        sentence, *more = paragraphs.pop(0)
+        shown = "conclusion" if first[:1].islower() else "conclusion fragment"
+        self.slides[-1].parts.append(f'<div class="{shown}">{paragraph_of([sentence])}</div>')
+        self.slides[-1].notes += [paragraph_of(more)] if more else []
+
+    def close(self) -> list[Slide]:
+        """Return the slides of a section; one without a thing to show is its first sentences."""
+        if not self.slides and self.waiting:
+            first, *rest = self.waiting
+            shown = [s for at, s in enumerate(first) if len(plain(*first[: at + 1])) < LONGEST_LEAD]
+            self.waiting = [first[len(shown) :], *rest]
+            part = f'<div class="lead">{paragraph_of(shown)}</div>'
+            self.slides.append(Slide(self.heading, [part]))
+        else:
+            self.conclude(self.waiting)
+        if self.slides:
+            self.slides[-1].notes += [paragraph_of(p) for p in self.waiting if p]
+        return self.slides
+
+
+def plain(*html: str) -> str:
+    return re.sub(r"<mjx-container.*?</mjx-container>|<[^>]+>", "", " ".join(html)).strip()
+
+
+def paragraph_of(sentences: Iterable[str]) -> str:
+    return f"<p>{' '.join(sentences)}</p>"
+
+
+def lead_of(paragraphs: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Return the sentences that lead to a thing, and the paragraphs without them.
+
+    These are the last one and, as long as a sentence needs it, the one before; "Break it:" and the
+    like stand with all that follows.
+    """
+    if not paragraphs:
+        return [], []
+    *before, last = paragraphs
+    aside = [s for s in last if plain(s).startswith("(")]
+    last = [s for s in last if s not in aside]
+    at = max(len(last) - 1, 0)
+    while at and (last[0].startswith("<strong") or LEANS.match(plain(last[at]))):
+        if len(plain(*last[at - 1 :])) > LONGEST_LEAD:
+            break
+        at -= 1
+    rest = last[:at] + aside
+    if at and not before and re.search(r"[^.?!”)]$", plain(last[-1])):
+        before = [[]]  # an unfinished sentence: its whole paragraph leads on
+    return last[at:], [*before, rest] if rest else before
+
+
+def slides_of(section: bs4.Tag) -> list[Slide]:
+    """Return the slides of a section of a page, with those of the sections in it."""
+    heading = section.find(re.compile("^h[2-4]$"), recursive=False)
+    cutter = Cutter(heading.decode_contents().strip())
+    inner: list[Slide] = []
+    for child in section.find_all(recursive=False):
+        kind = set(child.get("class", []))
+        if child.name == "section":
+            inner += slides_of(child)
+        elif child.name == "p" and child.find("img"):
+            cutter.show(picture(child.img, True))
+        elif child.name == "p":
+            cutter.prose(child)
+        elif "cell" in kind:
+            show_cell(cutter, child, kind)
+        elif child.name == "details" and "hint" not in kind and cutter.slides:
+            child.summary.decompose()
+            cutter.slides[-1].notes.append(child.decode_contents())
+        elif "highlight-default" in kind:
+            cutter.show(f'<div class="code highlight"><pre>{child.pre.decode_contents()}</pre></div>')
+        elif "math" in kind:
+            cutter.show(str(child))
+        elif child.name in ("ul", "ol", "blockquote") or "pst-scrollable-table-container" in kind:
+            cutter.show(f'<div class="bd-article thing">{child}</div>')
+    return [*cutter.close(), *inner]
+
+
+def show_cell(cutter: Cutter, cell: bs4.Tag, kind: Collection[str]) -> None:
+    """Make slides of a cell: its code, where it is not folded, and what it shows."""
+    folded = cell.select_one("details.hide")
+    source = "" if folded else cell.select_one(".cell_input").get_text().strip()
+    shown = list(outputs(cell))
+    if NO_SLIDE in kind or "tag_validation" in kind or not (source or shown):
+        return
+    *before, last = for_a_wall(source) if source else [""]
+    for part in before:
+        cutter.show(code(part))
+    if not source:
+        cutter.show(*(html for html, _ in shown))
+        return
+    lines = sum(lines for _, lines in shown)
+    is_picture = any(html.startswith("<figure") for html, _ in shown)
+    most = ABOVE_A_PICTURE if is_picture else ABOVE_A_TEXT - lines
+    if shown and count(last) > most:
+        cutter.show(code(last))
+        cutter.show(*(html for html, _ in shown))
+    else:
+        hidden = (re.sub(r'class="', 'class="fragment ', html, count=1) for html, _ in shown)
+        cutter.show(code(last), *hidden)
+
+
+def outputs(cell: bs4.Tag) -> Iterable[tuple[str, int]]:
+    """Yield each output of a cell, and how many lines of text it has."""
+    for output in cell.select(".cell_output > *"):
+        if output.name == "img":
+            yield picture(output), 0
+        elif "text_html" in output.get("class", []):
+            if output.select_one("details.calls") is None:
+                yield f'<div class="bd-article live">{output}</div>', 10
+        elif output.pre is not None:
+            text = output.pre
+            if "traceback" in output["class"]:  # its last lines say what is wrong
+                text = output.pre.decode_contents().rstrip().rpartition("\n\n")[2]
+            else:
+                text = output.pre.decode_contents().rstrip()
+            lines = plain(text).split("\n")
+            letters = max(map(len, lines))
+            style = f'style="--letters: {letters}"'
+            yield f'<div class="out highlight"><pre {style}>{text}</pre></div>', len(lines)
+
+
+def code(source: str) -> str:
+    html = highlight(source, PythonLexer(), HtmlFormatter())
+    letters = max(map(len, source.split("\n")))
+    return f'<div class="code" style="--letters: {letters}">{html}</div>'
+
+
+def picture(image: bs4.Tag, may_be_tall: bool = False) -> str:
+    """Return a picture as large as a slide has room for."""
+    width, height = float(image["width"]), float(image["height"])
+    scale = min(ROOM[0] / width, ROOM[1] / height, GROWTH)
+    kind = "picture tall" if may_be_tall and height > TALL * width else "picture"
+    image["width"], image["height"] = f"{width * scale:.0f}", f"{height * scale:.0f}"
+    return f'<figure class="{kind}" style="--height: {height * scale:.0f}px">{image}</figure>'
