@@ -18,12 +18,17 @@ from bookbinder.classroom.slide_code import count, for_a_wall
 
 SKIPPED = ("imports", "validation")
 NO_SLIDE = "tag_no-slide"
+RESULT = re.compile(r'class="(?:fragment )?(?:out|picture|bd-article live)')
 LONGEST_LEAD = 330  # letters
+BESIDE_ITS_QUESTION = 170  # letters above an explorer, which has a sentence of its own
 ROOM = (1152, 520)  # CSS pixels that a picture may have, and how much it may grow
 GROWTH = 2.0
 TALL = 0.7  # height by width of a picture that stands beside its text
-ABOVE_A_PICTURE = 5  # lines of code; a picture below more has a slide of its own
-ABOVE_A_TEXT = 24  # lines of code and output
+LINE = 36  # CSS pixels of a line of code
+WIDEST, WRAPPED = 105, 80  # letters of a line that need not, and may, go on in the next
+MOST_LINES, MOST_ABOVE = 21, 15  # of code with printed lines, and with a picture
+MOST_WITH_GAPS = 6  # lines; a longer output is shown without blank ones
+ENOUGH = 0.8  # of a picture's height
 SENTENCE = re.compile(r"\n(?![^<]*>)")  # in this book a line is a sentence
 # A sentence that begins so needs the one before it.
 LEANS = re.compile(
@@ -33,8 +38,8 @@ LEANS = re.compile(
 )
 # A sentence that leads on, not back.
 ANNOUNCES = re.compile(
-    r"(?:There (?:is|are)|In the (?:picture|diagram|figure|heat|left|right|explorer)|Look |Next|"
-    r"Now|Let |Take |Suppose|But )"
+    r"^(?:There (?:is|are)|In the (?:picture|diagram|figure|explorer)|Next|Now|Let |Take |Suppose|But )"
+    r"|\b[Ll]ook (?:at|for|where|how)\b|^Compare\b"
 )
 
 
@@ -64,22 +69,31 @@ class Cutter:
 
     def show(self, *parts: str) -> None:
         """Make a slide of a thing; the waiting prose ends the slide before and leads to this."""
-        lead, rest = lead_of(self.waiting)
-        self.conclude(rest)
+        longest = BESIDE_ITS_QUESTION if "d2l-" in parts[0] else LONGEST_LEAD
+        lead, rest = lead_of(self.waiting, longest)
+        if len(self.waiting) > 1 or self.shows_result():
+            self.conclude(rest)
         notes = [paragraph_of(sentences) for sentences in rest if sentences]
         shown = [f'<div class="lead">{paragraph_of(lead)}</div>'] if lead else []
         self.slides.append(Slide(self.heading, [*shown, *parts], notes))
         self.waiting = []
 
+    def shows_result(self) -> bool:
+        """Say whether the last slide shows what a cell gave, which the text then explains."""
+        return bool(RESULT.search(self.shown()))
+
+    def shown(self) -> str:
+        return "".join(self.slides[-1].parts) if self.slides else ""
+
     def conclude(self, paragraphs: list[list[str]]) -> None:
         """Give the last slide the first of these sentences, and its notes that paragraph."""
         if not (self.slides and paragraphs and paragraphs[0]):
             return
-        first = plain(paragraphs[0][0])
-        if ANNOUNCES.match(first) or first.endswith(":") or paragraphs[0][0].startswith("<strong"):
+        first = paragraphs[0][0]
+        if announces(first) or first.startswith("<strong") or "d2l-explorer" in self.shown():
             return
         sentence, *more = paragraphs.pop(0)
-        shown = "conclusion" if first[:1].islower() else "conclusion fragment"
+        shown = "conclusion" if plain(first)[:1].islower() else "conclusion fragment"
         self.slides[-1].parts.append(f'<div class="{shown}">{paragraph_of([sentence])}</div>')
         self.slides[-1].notes += [paragraph_of(more)] if more else []
 
@@ -106,7 +120,16 @@ def paragraph_of(sentences: Iterable[str]) -> str:
     return f"<p>{' '.join(sentences)}</p>"
 
 
-def lead_of(paragraphs: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+def announces(sentence: str) -> bool:
+    return bool(ANNOUNCES.search(plain(sentence))) or plain(sentence).endswith(":")
+
+
+def belongs(sentence: str, following: str) -> bool:
+    """Say whether the second of two sentences cannot stand without the first."""
+    return bool(LEANS.match(plain(following))) or announces(sentence)
+
+
+def lead_of(paragraphs: list[list[str]], longest: int) -> tuple[list[str], list[list[str]]]:
     """Return the sentences that lead to a thing, and the paragraphs without them.
 
     These are the last one and, as long as a sentence needs it, the one before; "Break it:" and the
@@ -118,8 +141,8 @@ def lead_of(paragraphs: list[list[str]]) -> tuple[list[str], list[list[str]]]:
     aside = [s for s in last if plain(s).startswith("(")]
     last = [s for s in last if s not in aside]
     at = max(len(last) - 1, 0)
-    while at and (last[0].startswith("<strong") or LEANS.match(plain(last[at]))):
-        if len(plain(*last[at - 1 :])) > LONGEST_LEAD:
+    while at and (last[0].startswith("<strong") or belongs(last[at - 1], last[at])):
+        if len(plain(*last[at - 1 :])) > longest:
             break
         at -= 1
     rest = last[:at] + aside
@@ -138,7 +161,7 @@ def slides_of(section: bs4.Tag) -> list[Slide]:
         if child.name == "section":
             inner += slides_of(child)
         elif child.name == "p" and child.find("img"):
-            cutter.show(picture(child.img, True))
+            cutter.show(picture(child.img))
         elif child.name == "p":
             cutter.prose(child)
         elif "cell" in kind:
@@ -168,10 +191,10 @@ def show_cell(cutter: Cutter, cell: bs4.Tag, kind: Collection[str]) -> None:
     if not source:
         cutter.show(*(html for html, _ in shown))
         return
+    height = sum(map(float, re.findall(r"--height: (\d+)", "".join(html for html, _ in shown))))
     lines = sum(lines for _, lines in shown)
-    is_picture = any(html.startswith("<figure") for html, _ in shown)
-    most = ABOVE_A_PICTURE if is_picture else ABOVE_A_TEXT - lines
-    if shown and count(last) > most:
+    most = MOST_ABOVE - height * ENOUGH / LINE if height else MOST_LINES
+    if shown and count(last) + lines > most:
         cutter.show(code(last))
         cutter.show(*(html for html, _ in shown))
     else:
@@ -193,9 +216,11 @@ def outputs(cell: bs4.Tag) -> Iterable[tuple[str, int]]:
                 text = output.pre.decode_contents().rstrip().rpartition("\n\n")[2]
             else:
                 text = output.pre.decode_contents().rstrip()
+            if text.count("\n") > MOST_WITH_GAPS:
+                text = re.sub(r"\n\s*\n", "\n", text)
             lines = plain(text).split("\n")
             letters = max(map(len, lines))
-            style = f'style="--letters: {letters}"'
+            style = f'style="--letters: {letters if letters <= WIDEST else WRAPPED}"'
             yield f'<div class="out highlight"><pre {style}>{text}</pre></div>', len(lines)
 
 
@@ -205,10 +230,10 @@ def code(source: str) -> str:
     return f'<div class="code" style="--letters: {letters}">{html}</div>'
 
 
-def picture(image: bs4.Tag, may_be_tall: bool = False) -> str:
+def picture(image: bs4.Tag) -> str:
     """Return a picture as large as a slide has room for."""
     width, height = float(image["width"]), float(image["height"])
     scale = min(ROOM[0] / width, ROOM[1] / height, GROWTH)
-    kind = "picture tall" if may_be_tall and height > TALL * width else "picture"
+    kind = "picture tall" if height > TALL * width else "picture"
     image["width"], image["height"] = f"{width * scale:.0f}", f"{height * scale:.0f}"
     return f'<figure class="{kind}" style="--height: {height * scale:.0f}px">{image}</figure>'
