@@ -11,8 +11,8 @@ from bookbinder.binding import read_edition_chapters
 from bookbinder.config import FILE, Book, Edition, guess
 from bookbinder.errors import BookError
 from bookbinder.files import write_whole
-from bookbinder.routes import Route, read_route
 from bookbinder.reading_time import sections
+from bookbinder.routes import Route, read_route
 from bookbinder.site.building import site_folder
 from bookbinder.site.equations import NEEDED
 from bookbinder.site.settings import folder_of
@@ -22,6 +22,7 @@ from bookbinder.text import anchor_of
 HERE = Path(__file__).parent
 REVEAL = "sphinx_revealjs"  # which has reveal.js's files
 STYLES = ("pygments.css", "book.css")  # of the site
+CITATIONS = re.compile(r'(?:,?\s*<a [^>]*href="#reference-\d+">\[\d+\]</a>)+')
 URL = re.compile(r"""url\(["']?(?!data:)([^"')]+)["']?\)""")
 WEIGHTS = re.compile(r'data-from="([^"]*)"')
 SCRIPT = re.compile(r'<script src="([^"]*)"></script>')
@@ -68,27 +69,32 @@ def what_to_show(book: Book, edition: Edition, chapter: str, session: str) -> Ro
 
 def deck(site: Path, wanted: Route, title: str) -> tuple[str, int]:
     """Return the file with the slides of these sections, and how many they are."""
-    from bookbinder.classroom.slides import slides_of
-
     import bs4  # comes with the packages of the site, which binding does without
+
+    from bookbinder.classroom.slides import slides_of
 
     stacks, titles, number = [], [], 0
     for name, read in wanted.items():
         page = site / f"{name}.html"
         if not page.exists():
             raise BookError(f"the site has no page {name}; run `make site` first")
-        article = bs4.BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").article
+        text = CITATIONS.sub("", page.read_text(encoding="utf-8"))
+        article = bs4.BeautifulSoup(text, "html.parser").article
         make_bare(article)
         titles.append(article.h1.get_text().strip())
-        parts = [slides_of(article.find(id=anchor_of(s.heading)).parent) for s in read[0:]
-                 if s.heading.english.startswith("## ")]
+        parts = [
+            slides_of(article.find(id=anchor_of(s.heading)).parent)
+            for s in read[0:]
+            if s.heading.english.startswith("## ")
+        ]
         for stack in [[opening(article, title)], *filter(None, parts)]:
             footer = f"<footer>{escape(titles[-1])}</footer>"
             walls = (f'<section><div class="wall">{s}{footer}</div></section>' for s in stack)
             stacks.append(f"<section>{''.join(walls)}</section>")
             number += len(stack)
     body = whole("\n".join(stacks), site)
-    return f"""<!doctype html>
+    return (
+        f"""<!doctype html>
 <html lang="en" data-theme="light"><head><meta charset="utf-8">
 <title>{escape(title)}: {escape(", ".join(titles))}</title>
 <style>{styles(site, body)}</style></head>
@@ -97,31 +103,28 @@ def deck(site: Path, wanted: Route, title: str) -> tuple[str, int]:
 </div></div>
 {scripts()}
 </body></html>
-""", number
+""",
+        number,
+    )
 
 
 def make_bare(article) -> None:
-    """Take out what leads elsewhere: links, citations, anchors."""
-    import bs4
-
-    for link in article.select("a.headerlink, a[href^='#reference-']"):
-        if isinstance(before := link.previous_sibling, bs4.NavigableString):
-            before.replace_with(before.rstrip())
+    """Take out what leads elsewhere: links and anchors."""
+    for link in article.select("a.headerlink"):
         link.decompose()
     for link in article.select("a"):
         link.unwrap()
 
 
 def opening(article, title: str) -> str:
-    """Return the first slide: title, question and strip of a chapter, and in notes what it teaches."""
+    """Return the first slide: title, question and strip; the notes say what the chapter teaches."""
     from bookbinder.classroom.slides import picture
 
     question, strip = article.select_one(".box-question"), article.select_one("img[src*=strip_]")
-    learn = article.find("ul")
     return (
-        f'<div class="opening"><p class="of">{escape(title)}</p><h1>{article.h1.decode_contents()}</h1>'
+        f'<div class="opening"><p class="of">{escape(title)}</p>{article.h1}'
         f"{question or ''}{picture(strip) if strip else ''}</div>"
-        f'<aside class="notes">{learn}</aside>'
+        f'<aside class="notes">{article.find("ul")}</aside>'
     )
 
 

@@ -16,10 +16,11 @@ from pygments.lexers import PythonLexer
 
 from bookbinder.classroom.slide_code import count, for_a_wall
 
-SKIPPED = ("imports", "validation")
+SKIPPED = re.compile(r"imports|check")  # what a fold says that it has
 NO_SLIDE = "tag_no-slide"
 RESULT = re.compile(r'class="(?:fragment )?(?:out|picture|bd-article live)')
 LONGEST_LEAD = 330  # letters
+LONGEST_LIST = 800  # letters
 BESIDE_ITS_QUESTION = 170  # letters above an explorer, which has a sentence of its own
 ROOM = (1152, 520)  # CSS pixels that a picture may have, and how much it may grow
 GROWTH = 2.0
@@ -32,14 +33,17 @@ ENOUGH = 0.8  # of a picture's height
 SENTENCE = re.compile(r"\n(?![^<]*>)")  # in this book a line is a sentence
 # A sentence that begins so needs the one before it.
 LEANS = re.compile(
-    r"(?:\S+ ){0,4}(?:it|they|this|these|them|its|their)\b|(?:It|They|This|These|That|Those|Such|So|Then|Thus|Their|Its|Both|But|And|Or|Only|Neither|"
-    r"Here|There|Now|Each|All|None|Instead|Otherwise|Again|Below|Look|With (?:it|them)|To do so|[a-z])"
-    r"\b"
+    r".*\bsuch\b|(?:\S+ ){0,4}(?:it|they|this|these|them|its|their)\b|(?:It|They|This|These|That|"
+    r"Those|Such|So|Then|Thus|Their|Its|Both|But|And|Or|Only|Neither|Here|There|Now|Each|All|None|"
+    r"Instead|Otherwise|Again|Below|Look|Which one|[a-z])\b"
 )
+TO_LOOK = re.compile(r"\b[Ll]ook (?:at|for|where|how)\b|^Compare\b|^Watch\b")
+OF_A_PICTURE = re.compile(r"\b(?:picture|diagram|panels?|heat maps?)\b")
 # A sentence that leads on, not back.
 ANNOUNCES = re.compile(
-    r"^(?:There (?:is|are)|In the (?:picture|diagram|figure|explorer)|Next|Now|Let |Take |Suppose|But )"
-    r"|\b[Ll]ook (?:at|for|where|how)\b|^Compare\b"
+    r"^(?:There (?:is|are)|In the (?:picture|diagram|explorer)|Next|Now|Let |Take |Suppose|But )"
+    r"|^(?:Two|Three|Four|Five) \w+ (?:follow|remain|are)\b"
+    rf"|{TO_LOOK.pattern}"
 )
 
 
@@ -73,10 +77,12 @@ class Cutter:
         lead, rest = lead_of(self.waiting, longest)
         if len(self.waiting) > 1 or self.shows_result():
             self.conclude(rest)
+        self.waiting = []
+        if lead and not fits(plain(lead[-1]), "".join(parts)):
+            self.waiting, lead = [lead], []
         notes = [paragraph_of(sentences) for sentences in rest if sentences]
         shown = [f'<div class="lead">{paragraph_of(lead)}</div>'] if lead else []
         self.slides.append(Slide(self.heading, [*shown, *parts], notes))
-        self.waiting = []
 
     def shows_result(self) -> bool:
         """Say whether the last slide shows what a cell gave, which the text then explains."""
@@ -118,6 +124,13 @@ def plain(*html: str) -> str:
 
 def paragraph_of(sentences: Iterable[str]) -> str:
     return f"<p>{' '.join(sentences)}</p>"
+
+
+def fits(sentence: str, html: str) -> bool:
+    """Say whether a sentence may be about this thing: one about a picture waits for a picture."""
+    if OF_A_PICTURE.search(sentence):
+        return "<figure" in html or "d2l-" in html
+    return bool(RESULT.search(html)) or 'class="code' not in html or not TO_LOOK.search(sentence)
 
 
 def announces(sentence: str) -> bool:
@@ -170,12 +183,29 @@ def slides_of(section: bs4.Tag) -> list[Slide]:
             child.summary.decompose()
             cutter.slides[-1].notes.append(child.decode_contents())
         elif "highlight-default" in kind:
-            cutter.show(f'<div class="code highlight"><pre>{child.pre.decode_contents()}</pre></div>')
+            cutter.show(
+                f'<div class="code highlight"><pre>{child.pre.decode_contents()}</pre></div>'
+            )
         elif "math" in kind:
             cutter.show(str(child))
-        elif child.name in ("ul", "ol", "blockquote") or "pst-scrollable-table-container" in kind:
+        elif child.name in ("ul", "ol"):
+            show_list(cutter, child)
+        elif child.name == "blockquote" or "pst-scrollable-table-container" in kind:
             cutter.show(f'<div class="bd-article thing">{child}</div>')
     return [*cutter.close(), *inner]
+
+
+def show_list(cutter: Cutter, items: bs4.Tag) -> None:
+    """Make slides of a list, as many as its letters need."""
+    pages: list[list[bs4.Tag]] = [[]]
+    for item in items.find_all("li", recursive=False):
+        letters = len(plain(*map(str, [*pages[-1], item])))
+        pages.append([item]) if letters > LONGEST_LIST else pages[-1].append(item)
+    start = 1
+    for page in pages:
+        of = f'<{items.name} start="{start}">{"".join(map(str, page))}</{items.name}>'
+        cutter.show(f'<div class="bd-article thing">{of}</div>')
+        start += len(page)
 
 
 def show_cell(cutter: Cutter, cell: bs4.Tag, kind: Collection[str]) -> None:
@@ -183,7 +213,8 @@ def show_cell(cutter: Cutter, cell: bs4.Tag, kind: Collection[str]) -> None:
     folded = cell.select_one("details.hide")
     source = "" if folded else cell.select_one(".cell_input").get_text().strip()
     shown = list(outputs(cell))
-    if NO_SLIDE in kind or "tag_validation" in kind or not (source or shown):
+    skipped = folded and SKIPPED.search(folded.summary.get_text())
+    if NO_SLIDE in kind or skipped or not (source or shown):
         return
     *before, last = for_a_wall(source) if source else [""]
     for part in before:
@@ -211,16 +242,14 @@ def outputs(cell: bs4.Tag) -> Iterable[tuple[str, int]]:
             if output.select_one("details.calls") is None:
                 yield f'<div class="bd-article live">{output}</div>', 10
         elif output.pre is not None:
-            text = output.pre
+            text, widest = output.pre.decode_contents().rstrip(), WIDEST
             if "traceback" in output["class"]:  # its last lines say what is wrong
-                text = output.pre.decode_contents().rstrip().rpartition("\n\n")[2]
-            else:
-                text = output.pre.decode_contents().rstrip()
+                text, widest = text.rpartition("\n\n")[2], WRAPPED
             if text.count("\n") > MOST_WITH_GAPS:
                 text = re.sub(r"\n\s*\n", "\n", text)
             lines = plain(text).split("\n")
             letters = max(map(len, lines))
-            style = f'style="--letters: {letters if letters <= WIDEST else WRAPPED}"'
+            style = f'style="--letters: {letters if letters <= widest else WRAPPED}"'
             yield f'<div class="out highlight"><pre {style}>{text}</pre></div>', len(lines)
 
 
