@@ -14,10 +14,10 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from bookbinder.chapters import NO_SLIDE
 from bookbinder.classroom.slide_code import count, for_a_wall
 
 SKIPPED = re.compile(r"imports|check")  # what a fold says that it has
-NO_SLIDE = "tag_no-slide"
 RESULT = re.compile(r'class="(?:fragment )?(?:out|picture|bd-article live)')
 LONGEST_LEAD = 330  # letters
 LONGEST_LIST = 800  # letters
@@ -214,7 +214,7 @@ def show_cell(cutter: Cutter, cell: bs4.Tag, kind: Collection[str]) -> None:
     source = "" if folded else cell.select_one(".cell_input").get_text().strip()
     shown = list(outputs(cell))
     skipped = folded and SKIPPED.search(folded.summary.get_text())
-    if NO_SLIDE in kind or skipped or not (source or shown):
+    if f"tag_{NO_SLIDE}" in kind or skipped or not (source or shown):
         return
     *before, last = for_a_wall(source) if source else [""]
     for part in before:
