@@ -78,6 +78,9 @@ test-site: site  ## build the site and look at every page of it in Chromium
 pdf: site      ## print the whole book as one PDF in _build/, with Chromium; ARGS=--no-exercises, a shorter one
 	@$(RUN) bookbinder pdf $(EDITION) $(ARGS)
 
+slides: $(VENV)/site-ready  ## write slides as one file, CHAPTER=04_masked_softmax or SESSION=5, or both, from the site
+	@$(RUN) bookbinder slides $(EDITION) $(CHAPTER) $(if $(SESSION),--session $(SESSION))
+
 setup: $(READY)  ## set up .venv with the pinned packages
 
 $(VENV)/ready-%: pyproject.toml constraints.txt
@@ -134,4 +137,4 @@ clean:        ## remove what make set up; your copies of the notebooks stay
 	rm -rf .venv .venv-oldest .venv-newest _build
 
 .SECONDARY:  # keep the marks of what is set up
-.PHONY: help lab fresh check test test-cpus notebooks worksheets grade site site-open test-site pdf setup progress hub test-classroom benchmark mutants test-oldest test-newest clean
+.PHONY: help lab fresh check test test-cpus notebooks worksheets grade site site-open test-site pdf slides setup progress hub test-classroom benchmark mutants test-oldest test-newest clean

@@ -14,7 +14,8 @@ from bookbinder.errors import BookError
 
 IMPORT = re.compile(r"(?:import|from) \w")
 FOLDED = ("drawing", "validation")  # code that need not be read
-TAGS = ("raises-exception", "nbval-ignore-output", "solution", "decide", *FOLDED)
+NO_SLIDE = "no-slide"  # code that has no place on a wall
+TAGS = ("raises-exception", "nbval-ignore-output", "solution", "decide", NO_SLIDE, *FOLDED)
 
 
 @dataclass

@@ -9,6 +9,7 @@ from bookbinder.binding import bind_module, bind_notebook, read_edition_chapters
 from bookbinder.classroom.assignments import write_assignments
 from bookbinder.classroom.progress import show_progress
 from bookbinder.classroom.submissions import grade_folder
+from bookbinder.classroom.deck import write_deck
 from bookbinder.config import Book, Edition, guess, read_book
 from bookbinder.contents_panel import write_contents_panel
 from bookbinder.diagrams import bring_diagrams
@@ -75,6 +76,9 @@ def parser() -> argparse.ArgumentParser:
     progress = add("progress", show_class, "show how a class is doing, until Ctrl-C", False)
     progress("folder", help="which D2L_PROGRESS names for the students' kernels")
     progress("--once", action="store_true", help="print it and stop")
+    slides = add("slides", make_slides, "write the slides of a chapter or a session as one file")
+    slides("chapter", nargs="?", default="", help="this one only (default: all of the session)")
+    slides("--session", default="", help="one of TEACHING.md's sessions (default: whole chapter)")
     return top
 
 
@@ -116,6 +120,10 @@ def show_class(_: Book, options: argparse.Namespace) -> None:
     if not options.folder:
         raise BookError("which folder? for example: make progress FOLDER=/srv/progress")
     show_progress(Path(options.folder), options.once)
+
+
+def make_slides(book: Book, options: argparse.Namespace) -> None:
+    write_deck(book, edition_of(book, options), options.chapter, options.session)
 
 
 def show_environment(book: Book, options: argparse.Namespace) -> None:
