@@ -7,9 +7,9 @@ from pathlib import Path
 
 from bookbinder.binding import bind_module, bind_notebook, read_edition_chapters
 from bookbinder.classroom.assignments import write_assignments
+from bookbinder.classroom.deck import write_deck
 from bookbinder.classroom.progress import show_progress
 from bookbinder.classroom.submissions import grade_folder
-from bookbinder.classroom.deck import write_deck
 from bookbinder.config import Book, Edition, guess, read_book
 from bookbinder.contents_panel import write_contents_panel
 from bookbinder.diagrams import bring_diagrams
