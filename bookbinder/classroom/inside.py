@@ -32,7 +32,10 @@ def unpacked(value: object) -> object:
 
 
 def error_in(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
+    """Return an error in one line; where it is of the syntax, without the cell's file name."""
+    is_syntax = isinstance(error, SyntaxError)
+    text = f"{error.msg} (line {error.lineno})" if is_syntax else str(error)
+    lines = text.strip().splitlines()
     return ": ".join([type(error).__name__, *lines[:1]])[:LONGEST]
 
 
