@@ -17,6 +17,7 @@ from traitlets.config import PyFileConfigLoader
 
 from bookbinder.answers import YOURS
 from bookbinder.chapters import tags_of
+from bookbinder.classroom.sandbox import bubblewrap_works
 from bookbinder.config import read_book
 from bookbinder.solutions import read_bound
 
@@ -111,6 +112,7 @@ def graded(course):
     return course
 
 
+@pytest.mark.skipif(not bubblewrap_works(), reason="there is no bubblewrap, or it is not allowed")
 def test_students_get_the_points_of_their_answers_and_are_told_why(graded):
     said = {}
     with Gradebook(f"sqlite:///{graded / 'gradebook.db'}") as book:

@@ -84,7 +84,7 @@ def deck(site: Path, wanted: Route, title: str) -> tuple[str, int]:
         titles.append(article.h1.get_text().strip())
         parts = [
             slides_of(article.find(id=anchor_of(s.heading)).parent)
-            for s in read[0:]
+            for s in read
             if s.heading.english.startswith("## ")
         ]
         for stack in [[opening(article, title)], *filter(None, parts)]:
