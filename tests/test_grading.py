@@ -1,6 +1,7 @@
 """Grading: no fraud makes a point, no right answer loses one, and each loses only its own."""
 
 import csv
+import signal
 import socket
 import subprocess
 import sys
@@ -133,7 +134,8 @@ FRAUDS = {
         def {f}(scores): return stored.get(tuple(scores.shape), scores)
     """,
     "somebody on the network": """
-        import socket
+        import signal
+import socket
         def {f}(scores):
             with socket.create_connection(("127.0.0.1", PORT), 2) as line:
                 line.sendall(b"help")
@@ -430,12 +432,18 @@ def test_interrupted_it_keeps_what_is_graded_and_leaves_no_process(tmp_path):
     slow = a_submission("while True: pass")
     hand_in(tmp_path, ann=a_submission("return queries"), ben=slow, cat=slow, dan=slow)
     command = [sys.executable, "-m", "bookbinder", "grade", str(tmp_path)]
-    running = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    running = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     table = tmp_path / "grades-06_scaled_dot_product_attention.csv"
     until = time.monotonic() + 60
     while not table.exists() and time.monotonic() < until:
         time.sleep(0.2)
-    running.send_signal(2)
+    running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=8)
     assert "interrupted: every file is whole" in said.splitlines()[-1]
     assert running.returncode == 130

@@ -148,8 +148,9 @@ def test_a_folder_among_the_files_does_not_stop_the_viewer(folder, capsys):
 
 def test_the_viewer_shows_what_comes_and_ends_quietly_on_ctrl_c(folder):
     command = [sys.executable, "-m", "bookbinder", "progress", str(folder)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, cwd=ROOT, text=True, **pipes) as viewer:
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": ROOT, "text": True}
+    options["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(command, **options) as viewer:
         assert "no check yet" in viewer.stdout.readline()
         (folder / "a.jsonl").write_text(lines(PASSED))
         until = time.monotonic() + 20

@@ -16,6 +16,7 @@ from bookbinder.classroom import inside
 from bookbinder.errors import BookError
 from d2l_attention.frameworks import load
 
+ROOT = Path(__file__).parents[2]
 PACKAGE = Path(d2l_attention.__file__).parent
 RUNNER = Path(inside.__file__)
 IMAGE, PLACE = "d2l-attention", "/srv/repo"  # the image of TEACHING.md, and where the book is in it
@@ -76,8 +77,14 @@ class Sandbox:
         self.process.communicate()
 
 
+def cache_of(framework: str) -> Path:
+    """Return where the notebooks' programs are kept, if any were compiled; JAX saves time by it."""
+    return ROOT / "_build" / f"{framework}-cache"
+
+
 def variables(framework: str) -> dict[str, str]:
-    of_the_framework = load(framework).environment("cpu", Path(HOME)) | load(framework).VARIABLES
+    cache = cache_of(framework)
+    of_the_framework = load(framework).environment("cpu", cache) | load(framework).VARIABLES
     return of_the_framework | {
         "D2L_DEVICE": "cpu",
         "D2L_FRAMEWORK": framework,
@@ -100,6 +107,7 @@ def bubblewrap_works() -> bool:
 def bubblewrap(framework: str) -> list[str]:
     """Return the command of a process that sees Python, its packages, and ours without answers."""
     system = ["/usr", "/bin", "/lib", "/lib64", sys.base_prefix, sys.prefix, PACKAGE, RUNNER]
+    system.append(cache_of(framework))
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
     command += ["--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"]
     for folder in ("/tmp", HOME):
