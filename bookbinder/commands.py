@@ -65,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
         )
     worksheets("--nbgrader", action="store_true", help="bind assignments of nbgrader")
     grade = add("grade", grade_submissions, "grade a folder of worksheets in a sandbox")
-    grade("folder", type=Path)
+    grade("folder", help="with a notebook, or a folder, for each student")
     grade("--chapter", default="", help="by default the one that most notebooks are of")
     grade("--exercises", type=Path, help="a file with exercises of your own, in place of a chapter")
     add("site", lambda book, _: build_site(book), "build the site from the notebooks", False)
@@ -107,9 +107,11 @@ def make_worksheets(book: Book, options: argparse.Namespace) -> None:
 
 def grade_submissions(book: Book, options: argparse.Namespace) -> None:
     edition, name = edition_of(book, options), options.chapter.removesuffix(".ipynb")
+    if not options.folder:
+        raise BookError("which folder? for example: make grade SUBMISSIONS=../submitted")
     if name:
         check_chapter(name, book.chapters_of(edition))
-    grade_folder(book, edition, options.folder, name, options.exercises)
+    grade_folder(book, edition, Path(options.folder), name, options.exercises)
 
 
 def make_pdf(book: Book, options: argparse.Namespace) -> None:
