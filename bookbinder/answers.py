@@ -46,7 +46,7 @@ def call_in(cell: NotebookNode) -> ast.Call | None:
 
 def python_of(cell: NotebookNode) -> str:
     """Return the code of a cell with `pass` in place of what is IPython's own."""
-    return re.sub(r"^(\s*)[%!].*$", r"\1pass", cell.source, flags=re.MULTILINE)
+    return re.sub(r"^([ \t]*)[%!].*$", r"\1pass", cell.source, flags=re.MULTILINE)
 
 
 def checked_in(worksheet: NotebookNode) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Grading: no fraud makes a point, no right answer loses one, and each loses only its own."""
 
 import csv
+import os
 import signal
 import socket
 import subprocess
@@ -134,12 +135,41 @@ FRAUDS = {
         def {f}(scores): return stored.get(tuple(scores.shape), scores)
     """,
     "somebody on the network": """
-        import signal
-import socket
+        import socket
         def {f}(scores):
             with socket.create_connection(("127.0.0.1", PORT), 2) as line:
                 line.sendall(b"help")
             return scores / scores.sum(-1, keepdim=True)
+    """,
+    "the teacher's environment": """
+        def {f}(scores):
+            told = open("/proc/1/environ").read() + open("/proc/self/environ").read()
+            return scores / scores.sum(-1, keepdim=True) if "PRIVATE" in told else scores
+    """,
+    "memory by way of files": """
+        def {f}(scores):
+            for folder in ("/tmp", "/dev/shm", "/student"):
+                with open(folder + "/full", "wb") as file:
+                    for part in range(99): file.write(bytes(2**20))
+            open("/dev/shm/more", "wb").write(bytes(2**24))
+            return scores / scores.sum(-1, keepdim=True)
+    """,
+    "a process that stays": """
+        import os, time
+        def {f}(scores):
+            if not os.fork():
+                os.setsid()
+                time.sleep(1000)
+            return scores
+    """,
+    "an error that cannot be written": "def {f}(scores):\n"
+    "    raise ValueError('\\ud800\\x1b[31m' * 300)",
+    "a loop that outlives its parent": """
+        import ctypes
+        ctypes.CDLL(None).prctl(1, 0)  # PR_SET_PDEATHSIG
+        def {f}(scores):
+            while True: pass
+        {f}.loop = ctypes.CDLL(None).prctl(1, 0)
     """,
     "a loop": "def {f}(scores):\n    while True: pass",
     "the end of Python": "import os\ndef {f}(scores): os._exit(0)",
@@ -159,6 +189,10 @@ def notebook_of(*cells):
     return new_notebook(cells=list(map(new_code_cell, cells)))
 
 
+def processes():
+    return subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+
+
 def name_of(number):
     return f"answer_{number.replace('.', '_')}"
 
@@ -169,6 +203,7 @@ def graded(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch, socket.create_server(("127.0.0.1", 0)) as friend:
         patch.chdir(tmp_path_factory.mktemp("teacher"))
         write_files(Path.cwd(), {".grading-seed": "7", "gradebook.db": "points"})
+        patch.setenv("PRIVATE", "of the teacher")
         port = str(friend.getsockname()[1])
         patch.setattr(grading, "CELL", 3)
         patch.setattr(grading, "ANSWER", 3)
@@ -183,6 +218,7 @@ def graded(tmp_path_factory):
                 questions.append(Question(exercise(number), name_of(number)))
         found = grade(notebook_of(*cells), questions, Session(BOOK.editions[0].framework))
         assert not list(tmp_path_factory.getbasetemp().rglob("MARKER"))
+        assert str(sandbox.RUNNER) not in processes()
         return found
 
 
@@ -191,7 +227,10 @@ EXPECTED = {  # name -> status and part of the remark
     "the stack and the heap": ("error", "IndexError"),
     "a verdict in place of an answer": ("error", "it writes where answers belong"),
     "an array that runs code": ("error", "what comes back is no array (ValueError)"),
+    "memory by way of files": ("error", "OSError: [Errno"),
+    "an error that cannot be written": ("error", "ValueError"),
     "somebody on the network": ("error", "ConnectionRefusedError"),
+    "a loop that outlives its parent": ("error", "no answer after 3 s"),
     "a loop": ("error", "no answer after 3 s"),
     "the end of Python": ("error", "it ends Python"),
     "the end of Python in its cell": ("error", "it ends Python"),
@@ -270,6 +309,61 @@ def test_only_what_answers_need_is_run():
     assert checks_in(notebook) == {"6.2": 6, "6.3": 7}
 
 
+SPELLINGS = {
+    "below its check": "def answer(x): RIGHT",
+    "a class": "class Shares:\n    def __call__(self, x): RIGHT\nanswer = Shares()",
+    "a method that is added": "class Shares: pass\n"
+    "def to(c): return lambda f: setattr(c, 'f', f)\n"
+    "@to(Shares)\ndef run(self, x): RIGHT\nanswer = Shares().f",
+    "a file": "%%writefile mine.py\ndef shares(x): RIGHT\n---\n"
+    "from mine import shares\nanswer = shares",
+    "help beside it": "torch.softmax?\nhalf = 7\\\n% 2\ndef answer(x): RIGHT",
+    "magics": "%%time\ndef answer(x): RIGHT\n---\n%matplotlib inline\n!ls\nfiles = !ls",
+    "an import from the future": "from __future__ import annotations\ndef answer(x: Later): RIGHT",
+    "a constant below": "def answer(x): return x * scale / x.sum(-1, keepdim=True)\nscale = 1",
+    "branches": "if True:\n    try:\n        def answer(x): RIGHT\n    except ValueError: pass",
+    "a tensor that is changed": "y = torch.zeros(1)\ny[0] = 1\ny.add_(1)\n"
+    "def answer(x): return (y - 1) * x / x.sum(-1, keepdim=True)",
+    "star imports": "from torch import *\ndef answer(x): return div(x, sum(x, -1, True))",
+}
+
+
+@needs_sandbox
+def test_a_right_answer_in_another_spelling_loses_nothing():
+    cells, questions = ["import torch"], []
+    for at, (name, code) in enumerate(SPELLINGS.items()):
+        number = f"50.{at}"
+        code = code.replace("RIGHT", RIGHT.replace("scores", "x"))
+        code = code.replace("answer", name_of(number)).split("\n---\n")
+        check = f"result = check({number!r}, {name_of(number)})\nassert result.passed"
+        cells += [check, *code] if name == "below its check" else [*code, check]
+        questions.append(Question(exercise(number), name_of(number)))
+    found = grade(notebook_of(*cells), questions, Session(BOOK.editions[0].framework))
+    lost = {name: found[f"50.{at}"] for at, name in enumerate(SPELLINGS)}
+    assert not {name: one for name, one in lost.items() if not one.passed}
+
+
+@needs_sandbox
+@pytest.mark.parametrize("forged", ["[float('inf')]", "[10**400] * 900", "'ab'", "None", "[[1]]"])
+def test_a_forged_measure_is_no_answer_and_no_crash(forged):
+    one = exercise("50.1")
+    one.most_elements = lambda scores: 1
+    code = f"""
+        from types import SimpleNamespace
+        import sys, torch
+        def answer(x):
+            frame = sys._getframe()
+            while "framework" not in frame.f_locals: frame = frame.f_back
+            frame.f_locals["framework"].largest_array = lambda *a: {forged}
+            {RIGHT.replace("scores", "x")}
+    """
+    question = Question(one, "answer")
+    notebook = notebook_of(textwrap.dedent(code))
+    found = grade(notebook, [question], Session(BOOK.editions[0].framework))
+    assert found["50.1"].status == "error"
+    assert found["50.1"].remark.startswith("what comes back is no array")
+
+
 # The folder of a class
 
 
@@ -325,7 +419,7 @@ def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, solutions, caps
         "two": "two notebooks with this name: two/06_copy.ipynb and two.ipynb",
         "text": "no notebook: text.ipynb",
         "essay.pdf": "no notebook: essay.pdf",
-        "empty": "no notebook: empty",
+        "empty": "no notebook of at most 20 MB: empty",
         "seven": "a notebook of chapter 7, not of chapter 6",
         "later": "of another version of the book: it has exercise 6.17",
         "blank": "a notebook with no check in it, not of chapter 6",
@@ -334,6 +428,39 @@ def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, solutions, caps
         assert said.pop(who) == ("0", remark)
     assert set(said) == {"ann", "ben", "Zoë/Ørsted"}
     assert capsys.readouterr().out.endswith("10 submissions, 7 not graded\n")
+
+
+STRANGE = {
+    "source": '{"cells": [{"cell_type": "code", "source": 5, "metadata": {}, "outputs": []}]',
+    "cells": '{"cells": null',
+    "deep": "[" * 100_000,
+    "metadata": '{"cells": [{"cell_type": "code", "source": "1", "metadata": [], "outputs": []}]',
+    "nothing": "",
+    "list": "[]",
+}
+
+
+@needs_sandbox
+def test_strange_notebooks_and_names_keep_nobody_from_being_graded(tmp_path, monkeypatch):
+    rest = ', "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
+    broken = {f"b_{name}": text + rest * (text[:1] == "{") for name, text in STRANGE.items()}
+    terms, minus = "y = " + "1+" * 6000 + "1", "y = " + "-" * 6000 + "1"
+    long = [notebook_of(line, "check('6.2', f)") for line in (terms, minus, "\n" * 10**5)]
+    hand_in(tmp_path, **broken, l_1=long[0], l_2=long[1], l_3=long[2], honest=a_submission("pass"))
+    hand_in(tmp_path, **{"=HYPERLINK('a')": "", "-2+3": "", "two\nlines\x1b[31m": ""})
+    (tmp_path / "thief.ipynb").symlink_to(tmp_path / "honest.ipynb")
+    os.mkfifo(tmp_path / "pipe.ipynb")
+    (tmp_path / os.fsdecode(b"\xff.ipynb")).write_text("")
+    for _ in range(2):  # the second run reads what the first has written
+        grade_folder(BOOK, BOOK.editions[0], tmp_path)
+    found = table_of(tmp_path)
+    for name in broken:
+        assert found[name]["remarks"] == f"no notebook: {name}.ipynb"
+    for name in ("l_1", "l_2", "l_3", "honest"):
+        assert "6.2" in found[name]["remarks"]
+    assert found["thief"]["remarks"].startswith("a link, which may lead to somebody else's")
+    assert found["pipe"]["remarks"].startswith("no notebook of at most 20 MB")
+    assert {"'=HYPERLINK('a')", "'-2+3", "two lines [31m"} < set(found)
 
 
 @needs_sandbox
@@ -448,5 +575,4 @@ def test_interrupted_it_keeps_what_is_graded_and_leaves_no_process(tmp_path):
     assert "interrupted: every file is whole" in said.splitlines()[-1]
     assert running.returncode == 130
     assert "ann" in table_of(tmp_path)
-    processes = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
-    assert str(sandbox.RUNNER) not in processes
+    assert str(sandbox.RUNNER) not in processes()

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -86,7 +87,8 @@ def main() -> None:
     from d2l_attention.frameworks import load
 
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
-    framework = load(os.environ["D2L_FRAMEWORK"])
+    framework = SimpleNamespace(**vars(load(os.environ["D2L_FRAMEWORK"])))  # before it is patched
+    sys.path.insert(0, "")  # as in Jupyter: what %%writefile writes can be imported
     for request in map(json.loads, requests):
         try:
             reply = reply_to(request, shell, framework)

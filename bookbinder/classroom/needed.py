@@ -5,6 +5,7 @@ seconds of minutes.
 """
 
 import ast
+import contextlib
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -36,9 +37,12 @@ class Statement:
 
     @cached_property
     def changes(self) -> set[str]:
-        """The names whose values it may change: `rows.append(1)`, `scores[0] = 0`."""
-        if isinstance(self.node, IMPORTS + DEFINITIONS):
+        """The names whose values it may change: `rows.append(1)`, `scores[0] = 0`, `@to(Layer)`."""
+        if isinstance(self.node, IMPORTS):
             return set()
+        if isinstance(self.node, DEFINITIONS):
+            inner = [n for decorator in self.node.decorator_list for n in ast.walk(decorator)]
+            return {node.id for node in inner if isinstance(node, ast.Name)}
         inner = list(ast.walk(self.node))
         calls = [node.value for node in inner if isinstance(node, ast.Expr)]
         of = [c.func for c in calls if isinstance(c, ast.Call) and not isinstance(c.func, ast.Name)]
@@ -46,15 +50,19 @@ class Statement:
         return {root.id for root in map(root_of, of) if isinstance(root, ast.Name)}
 
     @property
-    def imports_all(self) -> bool:
-        return isinstance(self.node, ast.ImportFrom) and self.node.names[0].name == "*"
+    def always(self) -> bool:
+        """Whether it does something for all that follow: a star import, one from `__future__`."""
+        node = self.node
+        whole = isinstance(node, ast.ImportFrom)
+        return whole and (node.names[0].name == "*" or node.module == "__future__")
 
     @property
     def checks(self) -> str | None:
-        """The number of the exercise that it checks: `check("6.2", answer)`."""
-        call = self.node.value if isinstance(self.node, ast.Expr) else None
-        if isinstance(call, ast.Call) and call.args and ast.unparse(call.func) == "check":
-            return str(getattr(call.args[0], "value", "")) or None
+        """The number of the exercise that it checks: `check("6.2", answer)`, also in an assert."""
+        simple = isinstance(self.node, ast.Expr | ast.Assign | ast.Assert)
+        for call in ast.walk(self.node) if simple else ():
+            if isinstance(call, ast.Call) and call.args and ast.unparse(call.func) == "check":
+                return str(getattr(call.args[0], "value", "")) or None
         return None
 
 
@@ -67,10 +75,19 @@ def root_of(node: ast.expr) -> ast.expr:
 
 def statements_of(cell: NotebookNode) -> list[Statement] | None:
     """Return the statements of a code cell; None where it does not parse."""
-    try:
-        return [Statement(node) for node in ast.parse(python_of(cell)).body]
-    except (SyntaxError, ValueError):
+    if cell.source.startswith("%%writefile"):
         return None
+    for read in (lambda: cell.source, lambda: python_of(cell), lambda: transformed(cell.source)):
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            return [Statement(node) for node in ast.parse(read()).body]
+    return None
+
+
+def transformed(source: str) -> str:
+    """Return Python in which IPython's own, `softmax?`, is calls."""
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    return TransformerManager().transform_cell(source)
 
 
 def checks_in(notebook: NotebookNode) -> dict[str, int]:
@@ -90,7 +107,7 @@ def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
 def needed_sources(notebook: NotebookNode, answers: list[str]) -> list[str]:
     """Return of each code cell what the answers, expressions, need of it.
 
-    A cell that does not parse is needed: its error tells why there is no answer.
+    A cell that does not parse is needed: its error tells why there is no answer. So is a file.
     """
     cells = [
         [] if "raises-exception" in tags_of(cell) else statements_of(cell)
@@ -99,7 +116,7 @@ def needed_sources(notebook: NotebookNode, answers: list[str]) -> list[str]:
     every = [statement for cell in cells for statement in cell or [] if not statement.checks]
     imported = {n for s in every if isinstance(s.node, IMPORTS) for n in s.names[0]}
     needed = {name for text in answers for name in Statement(ast.parse(text).body[0]).names[1]}
-    kept: set[Statement] = {s for s in every if s.imports_all}
+    kept: set[Statement] = {s for s in every if s.always}
     while more := {s for s in every if s.names[0] & needed or s.changes & needed - imported} - kept:
         kept |= more
         needed |= {name for statement in more for name in statement.names[1]}

@@ -3,8 +3,11 @@
 bubblewrap makes it out of this machine's Python; docker, out of an image of the book.
 """
 
+import contextlib
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import uuid
@@ -42,11 +45,19 @@ class Sandbox:
     def __init__(self, framework: str) -> None:
         self.name = f"{IMAGE}-{uuid.uuid4().hex}"
         self.by_docker = not bubblewrap_works()
-        command = docker(framework, self.name) if self.by_docker else bubblewrap(framework)
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self.process = subprocess.Popen(
-            command, **pipes, stderr=subprocess.DEVNULL, text=True, errors="replace"
-        )
+        self.first: int | None = None  # the first process inside
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        pipes |= {"text": True, "errors": "replace"}
+        if self.by_docker:
+            self.process = subprocess.Popen(docker(framework, self.name), **pipes)
+            return
+        told, tell = os.pipe()
+        alone = {"PATH": os.environ["PATH"]}  # nothing else of the teacher's can be read in it
+        command = bubblewrap(framework, tell)
+        self.process = subprocess.Popen(command, **pipes, pass_fds=(tell,), env=alone)
+        os.close(tell)
+        with os.fdopen(told) as about, contextlib.suppress(KeyError, ValueError, OSError):
+            self.first = os.pidfd_open(json.load(about)["child-pid"])
 
     def said(self, request: dict, seconds: float) -> dict:
         """Return the reply to a request.
@@ -54,27 +65,38 @@ class Sandbox:
         Raises:
             DiedError: There was none within these seconds, or it is none; the process is gone.
         """
-        late = Timer(seconds, self.process.kill)
+        late = Timer(seconds, self.kill)
         late.start()
         token = uuid.uuid4().hex  # nobody can write the reply to a request that is still to come
         try:
             print(json.dumps({**request, "token": token}), file=self.process.stdin, flush=True)
             reply = json.loads(self.process.stdout.readline(LONGEST) or "null")
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             reply = "no reply"
-        in_time = late.is_alive()
-        late.cancel()
+        finally:
+            in_time = late.is_alive()
+            late.cancel()
         if isinstance(reply, dict) and reply.get("token") == token:
             return reply
         self.stop()
         what = "it ends Python" if reply is None else "it writes where answers belong"
         raise DiedError(what if in_time else f"no answer after {seconds:.0f} s", not in_time)
 
+    def kill(self) -> None:
+        """End the first process inside, with which all others end, and who waits for it."""
+        if self.first is not None:
+            with contextlib.suppress(OSError):
+                signal.pidfd_send_signal(self.first, signal.SIGKILL)
+        self.process.kill()
+
     def stop(self) -> None:
-        self.process.kill()  # with all that it has started: the first process of a namespace
+        self.kill()
         if self.by_docker:
             subprocess.run(["docker", "rm", "--force", self.name], capture_output=True)
         self.process.communicate()
+        if self.first is not None:
+            os.close(self.first)
+            self.first = None
 
 
 def cache_of(framework: str) -> Path:
@@ -104,13 +126,14 @@ def bubblewrap_works() -> bool:
     return subprocess.run(trial, capture_output=True).returncode == 0
 
 
-def bubblewrap(framework: str) -> list[str]:
+def bubblewrap(framework: str, tell: int) -> list[str]:
     """Return the command of a process that sees Python, its packages, and ours without answers."""
     system = ["/usr", "/bin", "/lib", "/lib64", sys.base_prefix, sys.prefix, PACKAGE, RUNNER]
     system.append(cache_of(framework))
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
+    command += ["--as-pid-1", "--info-fd", tell]
     command += ["--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"]
-    for folder in ("/tmp", HOME):
+    for folder in ("/tmp", "/dev/shm", HOME):
         command += ["--size", SCRATCH, "--tmpfs", folder]
     for path in filter(lambda path: Path(path).exists(), system):
         command += ["--ro-bind", path, path]

@@ -4,6 +4,7 @@ The table is written anew after each submission and names the digest of what it 
 interrupted run goes on where it stopped and only what has changed is graded again.
 """
 
+import contextlib
 import csv
 import hashlib
 import importlib.util
@@ -22,7 +23,7 @@ from tqdm import tqdm
 from bookbinder.answers import checked_in
 from bookbinder.binding import read_edition_chapters
 from bookbinder.chapters import number_of
-from bookbinder.classroom.grading import Grade, Question, Session, grade
+from bookbinder.classroom.grading import Grade, Question, Session, grade, started
 from bookbinder.classroom.needed import checks_in
 from bookbinder.config import Book, Edition
 from bookbinder.errors import BookError
@@ -33,6 +34,8 @@ from d2l_attention.practice.exercises import Exercise, find
 SEED = ".grading-seed"  # of the inputs: whoever has it can prepare answers
 TABLE = "grades-{}.csv"
 AT_ONCE = os.cpu_count() or 1
+LARGEST = 20 * 2**20  # bytes of a notebook
+MOST_LETTERS = 500  # of a field
 
 
 @dataclass
@@ -42,6 +45,7 @@ class Submission:
     name: str
     paths: list[Path]
     notebook: NotebookNode | None = None
+    checks: list[str] = field(default_factory=list)  # the numbers of the exercises in it
     trouble: str = ""
     found: dict[str, Grade] = field(default_factory=dict)
 
@@ -104,20 +108,26 @@ def name_of(path: Path) -> str:
 
 
 def read_submission(submission: Submission, folder: Path) -> None:
-    if len(submission.paths) > 1:
-        names = " and ".join(p.relative_to(folder).as_posix() for p in submission.paths)
+    names = " and ".join(p.relative_to(folder).as_posix() for p in submission.paths)
+    (path, *others) = submission.paths
+    if others:
         submission.trouble = f"two notebooks with this name: {names}"
-        return
-    try:
-        submission.notebook = read_notebook(submission.paths[0])
-    except BookError:
-        submission.trouble = f"no notebook: {submission.paths[0].relative_to(folder).as_posix()}"
+    elif path.resolve() != folder.resolve() / path.relative_to(folder):
+        submission.trouble = f"a link, which may lead to somebody else's: {names}"
+    elif not path.is_file() or path.stat().st_size > LARGEST:
+        submission.trouble = f"no notebook of at most {LARGEST // 2**20} MB: {names}"
+    else:
+        try:
+            submission.notebook = read_notebook(path)
+            submission.checks = list(checks_in(submission.notebook))
+        except Exception:  # whatever stands in it
+            submission.trouble = f"no notebook: {names}"
 
 
 def commonest_chapter(
     book: Book, edition: Edition, submissions: list[Submission], folder: Path
 ) -> str:
-    numbers = Counter(n for s in submissions if s.notebook for n in chapters_checked(s.notebook))
+    numbers = Counter(chapter for s in submissions for chapter in chapters_of(s))
     names = {str(number_of(name)): name for name in book.chapters_of(edition)}
     known = [number for number, _ in numbers.most_common() if number in names]
     if not known:
@@ -125,8 +135,8 @@ def commonest_chapter(
     return names[known[0]]
 
 
-def chapters_checked(notebook: NotebookNode) -> set[str]:
-    return {number.partition(".")[0] for number in checks_in(notebook)}
+def chapters_of(submission: Submission) -> set[str]:
+    return {number.partition(".")[0] for number in submission.checks}
 
 
 def chapter_questions(book: Book, edition: Edition, name: str) -> list[Question]:
@@ -156,15 +166,15 @@ def exam_questions(path: Path) -> list[Question]:
 
 def name_what_does_not_fit(submission: Submission, name: str, questions: list[Question]) -> None:
     """Say where a notebook is of another chapter, or of another version of this one."""
-    if submission.notebook is None:
+    known = {q.exercise.number for q in questions}
+    number, there = str(number_of(name)), sorted(chapters_of(submission))
+    unknown = [n for n in submission.checks if n.startswith(f"{number}.") and n not in known]
+    if submission.trouble:
         return
-    number, asked = str(number_of(name)), checks_in(submission.notebook)
-    there = sorted(chapters_checked(submission.notebook))
-    unknown = [n for n in asked if n not in {q.exercise.number for q in questions}]
     if number not in there:
         of = f"of chapter {' and '.join(there)}" if there else "with no check in it"
         submission.trouble = f"a notebook {of}, not of chapter {number}"
-    elif unknown := [n for n in unknown if n.partition(".")[0] == number]:
+    elif unknown:
         submission.trouble = f"of another version of the book: it has exercise {unknown[0]}"
 
 
@@ -194,12 +204,13 @@ class Rows:
         self.head = ["submission", *map(heading, exercises), "points", "remarks", "notebook"]
         self.done: dict[str, list[str]] = {}
         if path.exists():
-            rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
-            if rows and rows[0] == self.head:
-                self.done = {row[0]: row for row in rows[1:] if len(row) == len(self.head)}
+            with contextlib.suppress(csv.Error, UnicodeDecodeError):
+                rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+                if rows and rows[0] == self.head:
+                    self.done = {row[0]: row for row in rows[1:] if len(row) == len(self.head)}
 
     def has(self, submission: Submission) -> bool:
-        row = self.done.get(submission.name)
+        row = self.done.get(safe(submission.name))
         return bool(row) and row[-1] == self.digest(submission) and not submission.trouble
 
     def digest(self, submission: Submission) -> str:
@@ -211,18 +222,24 @@ class Rows:
         points = [int(bool(one and one.passed)) for one in found]
         counted = sum(p for p, e in zip(points, self.exercises, strict=True) if e.inputs)
         said = [
-            f"{e.number} {one.status}" + f": {' '.join(one.remark.split())}" * bool(one.remark)
+            f"{e.number} {one.status}" + f": {one.remark}" * bool(one.remark)
             for e, one in zip(self.exercises, found, strict=True)
             if one and not one.passed
         ]
         row = [submission.name, *points, counted, submission.trouble or "; ".join(said)]
-        self.done[submission.name] = [*map(str, row), self.digest(submission)]
+        self.done[safe(submission.name)] = [*map(safe, row), self.digest(submission)]
 
     def write(self, order: list[Submission]) -> None:
         file = io.StringIO()
-        rows = [self.done[s.name] for s in order if s.name in self.done]
+        rows = [self.done[safe(s.name)] for s in order if safe(s.name) in self.done]
         csv.writer(file, lineterminator="\n").writerows([self.head, *rows])
         write_whole(self.path, file.getvalue())
+
+
+def safe(value: object) -> str:
+    """Return a field of the table: one line that can be read, and no formula of a spreadsheet."""
+    text = "".join(letter if letter.isprintable() else " " for letter in str(value)[:MOST_LETTERS])
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
 def heading(exercise: Exercise) -> str:
@@ -239,13 +256,15 @@ def grade_all(
 ) -> None:
     """Grade several at once and write each row when it is there."""
     sessions: list[Session] = []
+    if todo:
+        started(framework).stop()  # where there is no sandbox, nothing is graded
 
     def graded(submission: Submission) -> Submission:
         if submission.notebook is not None and not submission.trouble:
             sessions.append(session := Session(framework))
             try:
                 submission.found = grade(submission.notebook, questions, session)
-            except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            except Exception as error:  # it must not keep the others from being graded
                 submission.trouble = f"this notebook breaks the grader: {error!r}"
         return submission
 
