@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from this_book import BOOK
 
 from bookbinder.classroom import grading, sandbox, submissions
-from bookbinder.classroom.grading import Question, Session, grade
+from bookbinder.classroom.grading import Question, Session, grade, steps
 from bookbinder.classroom.needed import checks_in, needed_sources
 from bookbinder.classroom.submissions import grade_folder
 from bookbinder.errors import BookError
@@ -217,8 +217,6 @@ def graded(tmp_path_factory):
                 cells += [code, f"check({number!r}, {name_of(number)})"]
                 questions.append(Question(exercise(number), name_of(number)))
         found = grade(notebook_of(*cells), questions, Session(BOOK.editions[0].framework))
-        assert not list(tmp_path_factory.getbasetemp().rglob("MARKER"))
-        assert str(sandbox.RUNNER) not in processes()
         return found
 
 
@@ -254,12 +252,22 @@ def test_a_fraud_makes_no_point_and_loses_only_its_own_answer(graded, at, name):
 
 
 @needs_sandbox
+def test_frauds_leave_no_process_and_no_file(graded, tmp_path_factory):
+    assert str(sandbox.RUNNER) not in processes()
+    assert not list(tmp_path_factory.getbasetemp().rglob("MARKER"))
+
+
+@needs_sandbox
 def test_the_books_own_solutions_get_all_points_with_any_seed(solutions):
     notebook, questions = solutions
-    for seed in range(5):
-        asked = [Question(q.exercise.with_seed(seed), q.answer) for q in questions]
-        found = grade(notebook, asked, Session(BOOK.editions[0].framework))
-        assert all(one.passed for one in found.values()), found
+    session = Session(BOOK.editions[0].framework)
+    for step in steps(notebook, questions):
+        if isinstance(step, str):
+            session.run(step)
+        else:
+            seeded = (Question(step.exercise.with_seed(seed), step.answer) for seed in range(5))
+            assert all(session.graded(question).passed for question in seeded)
+    session.end()
 
 
 @pytest.fixture(scope="module")
