@@ -211,7 +211,7 @@ class Rows:
 
     def has(self, submission: Submission) -> bool:
         row = self.done.get(safe(submission.name))
-        return bool(row) and row[-1] == self.digest(submission) and not submission.trouble
+        return row is not None and row[-1] == self.digest(submission)
 
     def digest(self, submission: Submission) -> str:
         given = b"".join(path.read_bytes() for path in submission.paths if path.is_file())
@@ -227,7 +227,8 @@ class Rows:
             if one and not one.passed
         ]
         row = [submission.name, *points, counted, submission.trouble or "; ".join(said)]
-        self.done[safe(submission.name)] = [*map(safe, row), self.digest(submission)]
+        digest = "" if submission.trouble else self.digest(submission)  # that is looked at again
+        self.done[safe(submission.name)] = [*map(safe, row), digest]
 
     def write(self, order: list[Submission]) -> None:
         file = io.StringIO()
@@ -237,9 +238,10 @@ class Rows:
 
 
 def safe(value: object) -> str:
-    """Return a field of the table: one line that can be read, and no formula of a spreadsheet."""
-    text = "".join(letter if letter.isprintable() else " " for letter in str(value)[:MOST_LETTERS])
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+    """Return a field of the table: one line, and no formula; what differs stays different."""
+    letters = str(value)[:MOST_LETTERS]
+    plain = (x if x.isprintable() and x != "\\" else ascii(x)[1:-1] for x in letters)
+    return "'" * letters.startswith(("=", "+", "-", "@", "'")) + "".join(plain)
 
 
 def heading(exercise: Exercise) -> str:
