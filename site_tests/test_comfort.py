@@ -226,3 +226,14 @@ def test_a_page_prints_with_its_title_its_colors_and_closed_solutions(reading):
     assert closed.count() > 3
     assert not any(closed.evaluate_all("all => all.map((fold) => fold.open)"))
     assert page.locator(".role-exercises details.hint").first.evaluate("fold => fold.open")
+
+
+def test_the_smallest_phone_shows_every_button_of_the_head(browser, addresses):
+    context = browser.new_context(viewport={"width": 320, "height": 640})
+    page = context.new_page()
+    page.goto(f"{addresses['file']}/06_scaled_dot_product_attention.html")
+    shown = page.locator(".bd-header-article button:visible, .bd-header-article a:visible")
+    boxes = [shown.nth(at).bounding_box() for at in range(shown.count())]
+    assert len(boxes) >= 7
+    assert max(box["x"] + box["width"] for box in boxes) <= 320
+    context.close()
