@@ -100,7 +100,7 @@ class Sandbox:
 
 
 def cache_of(framework: str) -> Path:
-    """Return where the notebooks' programs are kept, if any were compiled; JAX saves time by it."""
+    """Return where the programs of notebooks are kept, if their framework compiles them."""
     return ROOT / "_build" / f"{framework}-cache"
 
 
