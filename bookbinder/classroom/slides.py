@@ -42,7 +42,7 @@ OF_A_PICTURE = re.compile(r"\b(?:picture|diagram|panels?|heat maps?)\b")
 # A sentence that leads on, not back.
 ANNOUNCES = re.compile(
     r"^(?:There (?:is|are)|In the (?:picture|diagram|explorer)|Next|Now|Let |Take |Suppose|But )"
-    r"|^(?:Two|Three|Four|Five) \w+ (?:follow|remain|are)\b"
+    r"|^(?:Two|Three|Four|Five) \w+ (?:follow|remain|are)\b|\b(?:two|three|four|five) \w+\.$"
     rf"|{TO_LOOK.pattern}"
 )
 
