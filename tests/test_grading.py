@@ -490,6 +490,8 @@ def test_only_what_is_new_is_graded_again(tmp_path, solutions, monkeypatch):
     grade_folder(BOOK, BOOK.editions[0], tmp_path)
     assert len(graded) == 5
     assert (tmp_path / ".grading-seed").read_text() != seed
+    grade_folder(BOOK, BOOK.editions[1], tmp_path, "06_scaled_dot_product_attention")
+    assert len(graded) == 7
 
 
 EXAM = """

@@ -69,7 +69,8 @@ def grade_folder(
             name_what_does_not_fit(submission, name, questions)
     seed = private_seed(folder)
     asked = [Question(q.exercise.with_seed(seed), q.answer) for q in questions]
-    rows = Rows(folder / TABLE.format(name), [q.exercise for q in questions], salt_of(asked, exam))
+    salt = salt_of(asked, edition.framework, exam)
+    rows = Rows(folder / TABLE.format(name), [q.exercise for q in questions], salt)
     todo = [s for s in submissions if not rows.has(s)]
     grade_all(todo, asked, edition.framework, rows, submissions)
     failed = sum(bool(s.trouble) for s in submissions)
@@ -190,10 +191,10 @@ def private_seed(folder: Path) -> int:
     return int(text)
 
 
-def salt_of(questions: list[Question], exam: Path | None) -> bytes:
+def salt_of(questions: list[Question], framework: str, exam: Path | None) -> bytes:
     """Return what makes grades stale when it changes."""
     inputs = [(q.exercise.number, q.answer, q.exercise.cases()) for q in questions]
-    return repr(inputs).encode() + (exam.read_bytes() if exam else b"")
+    return repr((framework, inputs)).encode() + (exam.read_bytes() if exam else b"")
 
 
 class Rows:
