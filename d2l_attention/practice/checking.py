@@ -96,12 +96,13 @@ def examine(
     framework: str,
     *,
     numbers_only: bool = False,
-    measure: object | None = None,
+    through: object | None = None,
 ) -> Result:
     """Return what is right or wrong with an answer, whatever it is and does.
 
-    `measure` may take gradients and find the largest array in place of the framework.
+    `through` may make arrays, take gradients and find the largest array in place of the framework.
     """
+    through = through or load(framework)
 
     def result(status: str, message: str, mistake: str | None = None, trial: Trial | None = None):
         return Result(exercise.number, status, message, mistake, trial, exercise.tolerance)
@@ -113,7 +114,7 @@ def examine(
         return result("error", misfit, "wrong arguments")
     trials = []
     for inputs in exercise.cases():
-        given = [load(framework).make_array(x) for x in inputs]
+        given = [through.make_array(x) for x in inputs]
         try:
             handed = [Stream(given[0])] if exercise.stream else given
             returned = answer(*handed) if given else answer  # a value is itself
@@ -135,7 +136,7 @@ def examine(
             return result("wrong", f"Your code returns {error}.", "not an array")
     found = diagnose(exercise, trials)
     if found is None and not numbers_only:
-        found = beyond_the_numbers(exercise, answer, measure or load(framework))
+        found = beyond_the_numbers(exercise, answer, through)
     if found is None:
         inputs = f" on {len(trials)} inputs" if len(trials) > 1 else ""
         return result("passed", f"Your answer is right{inputs}.", None, trials[0])
@@ -145,7 +146,7 @@ def examine(
 
 
 def beyond_the_numbers(
-    exercise: Exercise, answer: Callable, measure: object
+    exercise: Exercise, answer: Callable, through: object
 ) -> tuple[str, str] | None:
     """Look at what right numbers do not show: gradients, and arrays that are too large."""
     asked = (
@@ -156,24 +157,24 @@ def beyond_the_numbers(
     for inputs in exercise.cases():
         if exercise.most_elements:
             most = exercise.most_elements(*inputs)
-            made = measure.largest_array(asked, inputs)
+            made = through.largest_array(asked, inputs)
             if math.prod(made) > most:
                 return "an array too large", (
                     f"The values are right, but on its way your code makes an array of shape "
                     f"{made}: the task allows {most} elements for these inputs."
                 )
-        if exercise.gradient and (say := wrong_gradient(exercise, answer, inputs, measure)):
+        if exercise.gradient and (say := wrong_gradient(exercise, answer, inputs, through)):
             return "gradient", say
     return None
 
 
 def wrong_gradient(
-    exercise: Exercise, answer: Callable, inputs: tuple, measure: object
+    exercise: Exercise, answer: Callable, inputs: tuple, through: object
 ) -> str | None:
     """Compare the gradient of an answer with central differences of the reference."""
     names = list(inspect.signature(exercise.reference).parameters)
     direction = np.cos(np.arange(np.size(exercise.reference(*map(copied, inputs)))))
-    got = measure.gradients(answer, inputs, direction)
+    got = through.gradients(answer, inputs, direction)
     for at, gradient in got.items():
         wanted = central_differences(exercise.reference, inputs, at, direction)
         if not np.isfinite(gradient).all():
