@@ -82,7 +82,7 @@ def found(
 
 def in_place(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     if any(t.changed for t in trials):
-        names = f" {say('and')} ".join(next(t.changed for t in trials if t.changed))
+        names = say(" and ").join(next(t.changed for t in trials if t.changed))
         return say(
             "The values are right, but your code writes into its argument {argument}: the "
             "caller finds other values there afterwards. Make a new array."
@@ -114,10 +114,9 @@ def wrong_shape(trials: list[Trial], trial: Trial, tolerance: float) -> str | No
     if answer.ndim == target.ndim and same(
         answer.swapaxes(-1, -2) if answer.ndim > 1 else answer, target, tolerance
     ):
-        return f"{text} {say('It is transposed: the last two axes are swapped.')}"
+        return text + " " + say("It is transposed: the last two axes are swapped.")
     if same(answer.squeeze(), target.squeeze(), tolerance):
-        one = say("The values are right; an axis of size 1 is missing or too many.")
-        return f"{text} {one}"
+        return text + " " + say("The values are right; an axis of size 1 is missing or too many.")
     if answer.size > target.size:
         larger = say(
             "It is larger than it should be, and no error has stopped you: two arrays were "

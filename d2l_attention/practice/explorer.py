@@ -510,7 +510,7 @@ def plain_numbers(part: np.ndarray) -> list:
 
 def plain(parts: Parts, caption: str, still: str, outlines: set[str]) -> str:
     """Return the first picture as text."""
-    lines = [f"{caption} {say('(sliders at {still})').format(still=still)}"]
+    lines = [caption + " " + say("(sliders at {still})").format(still=still)]
     for name, part in parts.items():
         if isinstance(part, str):
             lines.append(f"{name}: {part}")

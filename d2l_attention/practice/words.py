@@ -1,7 +1,7 @@
 """What practice says to readers, in the language that D2L_LANGUAGE names.
 
 What has no translation is said in English. A catalog takes what stands in `say("...")` and
-`worded("...")`, so that must be one literal, with fields for what changes:
+`worded("...")`, so that must be one literal, outside of f-strings, with fields for what changes:
 
     say("Your answer is right on {count} inputs.").format(count=8)
 """
@@ -15,7 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 VARIABLE = "D2L_LANGUAGE"
-CATALOGS = Path(__file__).parent.parent / "locale"
+HERE = Path(__file__).parent
+CATALOGS = HERE.parent / "locale"
 # In a script: say("..."), say(`...`), or in a template itself ${say(`...`)}.
 SAID = re.compile(r'say\("([^"]*)"\)|\$\{say\(`([^`]*)`\)\}|say\(`([^`]*)`\)')
 EXPRESSION = re.compile(r"\$\{(\w+)[^}]*\}")  # its first name is the field's
