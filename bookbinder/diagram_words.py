@@ -5,9 +5,10 @@ _{subscript}, ^{superscript}.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape, unescape
+from itertools import pairwise
 from unicodedata import combining, east_asian_width
 from xml.etree import ElementTree
 
@@ -44,7 +45,7 @@ def messages_of(svg: str) -> list[str]:
 
 def translated(svg: str, say: Say) -> str:
     """Return a diagram in another language; what is wider than its room is set smaller."""
-    shapes = list(shapes_of(svg))
+    shapes = list(shapes_of(svg))  # the first is the card
 
     def name(found: re.Match) -> str:
         return found[1] + escape(said(unescape(found[3]), say))
@@ -145,8 +146,7 @@ def shapes_of(svg: str) -> Iterator[Shape]:
     for element in ElementTree.fromstring(svg):
         kind, given = element.tag.rpartition("}")[2], element.attrib
         if kind == "text":
-            inside = "".join(element.itertext())
-            yield place_of(given, inside)
+            yield place_of(given, "".join(element.itertext()))
         elif kind == "rect":
             x, y = float(given.get("x", 0)), float(given.get("y", 0))
             yield Shape(x, y, x + float(given["width"]), y + float(given["height"]), kind)
@@ -155,7 +155,7 @@ def shapes_of(svg: str) -> Iterator[Shape]:
             yield Shape(x - r, y - r, x + r, y + r)
         elif kind == "path":
             points = [tuple(map(float, point)) for point in POINT.findall(given["d"])]
-            for ends in zip(points, points[1:], strict=False):
+            for ends in pairwise(points):
                 (left, right), (top, bottom) = (sorted(c) for c in zip(*ends, strict=True))
                 yield Shape(left, top - 1, right, bottom + 1)
 
@@ -169,7 +169,10 @@ def place_of(given: dict[str, str], message: str) -> Shape:
 
 
 def room_of(given: dict[str, str], english: str, shapes: list[Shape]) -> float:
-    """Return how wide a text may be: to the edges of its box, or halfway to its neighbors."""
+    """Return how wide a text may be: to the edges of its box, or halfway to the next text.
+
+    It is never less than its English has, which may cross a line.
+    """
     place, x = place_of(given, english), float(given["x"])
     middle = (place.left + place.right) / 2, (place.top + place.bottom) / 2
     left, right = -1e9, 1e9
@@ -182,12 +185,10 @@ def room_of(given: dict[str, str], english: str, shapes: list[Shape]) -> float:
                 left = max(left, place.left - share * (place.left - shape.right) + GAP)
             elif shape.left >= place.right:
                 right = min(right, place.right + share * (shape.left - place.right) - GAP)
-    free: dict[str, Callable[[], float]] = {
-        "start": lambda: right - x,
-        "middle": lambda: 2 * min(x - left, right - x),
-        "end": lambda: x - left,
-    }
-    return max(free[given["text-anchor"]](), place.right - place.left)
+    free = {"start": right - x, "middle": 2 * min(x - left, right - x), "end": x - left}
+    card = shapes[0]
+    own = min(place.right, card.right) - max(place.left, card.left)
+    return max(free[given["text-anchor"]], own)
 
 
 def fitted(attributes: str, english: str, words: str, shapes: list[Shape]) -> str:
