@@ -190,7 +190,9 @@ def check_chapter(name: str, known: Sequence[str]) -> None:
 def bind_book(book: Book, options: argparse.Namespace) -> None:
     """Bind the editions of a language; translated ones are not executed."""
     if options.language != ENGLISH:
-        frameworks = [options.framework] if options.framework else [e.framework for e in book.editions]
+        frameworks = (
+            [options.framework] if options.framework else [e.framework for e in book.editions]
+        )
         for framework in frameworks:
             bind_translation(book, book.edition(framework, options.language))
         return

@@ -106,7 +106,9 @@ class Book:
     def edition(self, framework: str, language: str = ENGLISH) -> Edition:
         """Return the edition of a framework in a language."""
         if language not in self.languages:
-            raise BookError(f"no language {language!r} in {FILE}; known: {', '.join(self.languages)}")
+            raise BookError(
+                f"no language {language!r} in {FILE}; known: {', '.join(self.languages)}"
+            )
         names = list(dict.fromkeys(e.framework for e in self.editions))
         if framework not in names:
             raise BookError(

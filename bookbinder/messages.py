@@ -45,7 +45,9 @@ def templates(book: Book) -> dict[str, Catalog]:
     editions = [read_english_chapters(book, edition) for edition in book.editions]
     made = {}
     for name in book.chapters:
-        written = [list(messages_of(c)) for chapters in editions for c in chapters if c.name == name]
+        written = [
+            list(messages_of(c)) for chapters in editions for c in chapters if c.name == name
+        ]
         if name == PAGE:
             written.append(list(meanings(book)))
         made[name] = template(written)

@@ -128,9 +128,7 @@ def used_letters(letters: list[Letter], chapters: list[Chapter]) -> list[Letter]
     return [x for x in letters if x.chapter is None or x.letters & used.get(x.chapter, set())]
 
 
-def table(
-    letters: list[Letter], chapters: list[Chapter], say: Say = str, mean: Say = str
-) -> str:
+def table(letters: list[Letter], chapters: list[Chapter], say: Say = str, mean: Say = str) -> str:
     """Return the notation table of the book in Markdown: common letters, then each chapter's.
 
     A chapter's letter that this edition of it does not use is left out. `say` has the words of the

@@ -33,9 +33,7 @@ def filled_in(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Cha
         originals = filled_in(book, english, [chapter.english for chapter in chapters])
     say = say_in(book, edition.language)
     routes = read_routes(book, chapters)
-    texts = {
-        f"{{{{{name}}}}}": route_table(chapters, route, say) for name, route in routes.items()
-    }
+    texts = {f"{{{{{name}}}}}": route_table(chapters, route, say) for name, route in routes.items()}
     letters = read_notation(book.source, edition.framework)
     texts[NOTATION] = table(letters, chapters, say, say_in(book, edition.language, PAGE))
     has_letters = PAGE in book.chapters
@@ -57,9 +55,7 @@ def with_texts(chapter: Chapter, texts: dict[str, str]) -> Chapter:
     return dataclasses.replace(chapter, notebook=notebook)
 
 
-def time_text(
-    chapter: Chapter, routes: dict[str, Route], letters: bool, say: Say = str
-) -> str:
+def time_text(chapter: Chapter, routes: dict[str, Route], letters: bool, say: Say = str) -> str:
     """Return how long a chapter takes, what of it the routes read, and where its letters stand."""
     read, practised = minutes(chapter)
     text = say("about {minutes} minutes to read").format(minutes=read)
