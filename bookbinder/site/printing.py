@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from bookbinder.config import Book, Edition
+from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.site.browser import chromium
 from bookbinder.site.building import NEEDED, site_folder
+from bookbinder.site.languages import tag_of
 from bookbinder.site.settings import folder_of
+from bookbinder.words import Say, say_in
 
 if TYPE_CHECKING:
     import bs4
@@ -65,9 +67,11 @@ def print_edition(book: Book, edition: Edition, goal: Path, exercises: bool) -> 
     book_page = site_folder(book).with_name("print") / "book.html"
     book_page.parent.mkdir(parents=True, exist_ok=True)
     prefix = os.path.relpath(site, book_page.parent)
-    subtitle = f"with {edition.name}"
-    subtitle += "" if exercises else ", without exercises"
-    html = one_page(book.title, subtitle, texts, prefix, exercises)
+    say = say_in(book, edition.language)
+    whole, part = say("with {framework}"), say("with {framework}, without exercises")
+    subtitle = (whole if exercises else part).format(framework=edition.name)
+    language = tag_of(edition.language)
+    html = one_page(say(book.title), subtitle, texts, prefix, exercises, language, say)
     book_page.write_text(html, encoding="utf-8")
     with chromium() as browser:
         numbers, _ = page_numbers(*printed(browser, book_page))
@@ -130,7 +134,13 @@ def flat(outline: list) -> Iterator:
 
 
 def one_page(
-    title: str, subtitle: str, texts: dict[str, str], prefix: str, exercises: bool = True
+    title: str,
+    subtitle: str,
+    texts: dict[str, str],
+    prefix: str,
+    exercises: bool = True,
+    language: str = ENGLISH,
+    say: Say = str,
 ) -> str:
     """Return the whole book as one page; `prefix` leads from it to the folder of the site."""
     from bs4 import BeautifulSoup  # comes with the packages of the site, which binding does without
@@ -145,7 +155,7 @@ def one_page(
         article = BeautifulSoup(text, "html.parser").select_one("article.bd-article")
         for section in [] if exercises else article.select(EXERCISES):
             section.decompose()
-        localize(article, name, set(texts), prefix)
+        localize(article, name, set(texts), prefix, say)
         chapter = title_of(article.h1)
         sections = "".join(
             f"<li>{contents_line(heading.parent['id'], title_of(heading))}</li>"
@@ -157,13 +167,15 @@ def one_page(
         parts.append(f'<section class="part" id="{name}">{article}</section>')
     return "\n".join(
         [
-            '<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">',
+            f'<!doctype html><html lang="{language}" data-theme="light"><head>'
+            '<meta charset="utf-8">',
             f"<title>{escape(title)}</title>",
             *head,
             f"<style>{STYLE}{''.join(heads)}</style></head><body>",
             f'<section class="cover" id="cover"><h1>{escape(title)}</h1>'
             f"<p>{escape(subtitle)}</p></section>",
-            f'<section class="part" id="contents"><h2>Contents</h2><ol>{"".join(lines)}</ol>',
+            f'<section class="part" id="contents"><h2>{say("Contents")}</h2>'
+            f"<ol>{''.join(lines)}</ol>",
             "</section>",
             *parts,
             "</body></html>",
@@ -189,12 +201,12 @@ def running_head(name: str, title: str) -> str:
     )
 
 
-def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str) -> None:
+def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str, say: Say = str) -> None:
     """Make the links, pictures and anchors of a page those of one long page, in place."""
     for dropped in article.select(DROPPED):
         dropped.decompose()
-    leave_out_drawing(article, name)
-    put_solutions_last(article)
+    leave_out_drawing(article, name, say)
+    put_solutions_last(article, say)
     for fold in article.select("details"):
         fold["open"] = ""
     for button in article.select("details.hide > summary"):  # "Show the imports"
@@ -220,7 +232,7 @@ def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str) -> Non
             link.attrs.pop("href")
 
 
-def leave_out_drawing(article: "bs4.Tag", name: str) -> None:
+def leave_out_drawing(article: "bs4.Tag", name: str, say: Say = str) -> None:
     """Take out code that only draws; below what it has drawn, a line says where the code is."""
     from bs4 import BeautifulSoup
 
@@ -229,15 +241,16 @@ def leave_out_drawing(article: "bs4.Tag", name: str) -> None:
             cell.decompose()
             continue
         cell.select_one("details.above-input").decompose()
-        line = f'<p class="drawn">The code that draws this is in {name}.ipynb.</p>'
-        cell.append(BeautifulSoup(line, "html.parser"))
+        line = say("The code that draws this is in {file}.").format(file=f"{name}.ipynb")
+        cell.append(BeautifulSoup(f'<p class="drawn">{line}</p>', "html.parser"))
 
 
-def put_solutions_last(article: "bs4.Tag") -> None:
+def put_solutions_last(article: "bs4.Tag", say: Say = str) -> None:
     """Move the solutions of the exercises, and what they print, to the end of the chapter."""
     from bs4 import BeautifulSoup
 
-    page = BeautifulSoup('<section id="solutions"><h2>Solutions</h2></section>', "html.parser")
+    title = f"<h2>{say('Solutions')}</h2>"
+    page = BeautifulSoup(f'<section id="solutions">{title}</section>', "html.parser")
     for task in article.select(f"{EXERCISES} > section"):
         if parts := task.select(SOLUTIONS):
             title = page.new_tag("h3")
