@@ -14,7 +14,7 @@ from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.site.browser import chromium
 from bookbinder.site.building import NEEDED, site_folder
-from bookbinder.site.languages import tag_of
+from bookbinder.site.languages import NAMES, tag_of
 from bookbinder.site.settings import folder_of
 from bookbinder.words import Say, say_in
 
@@ -37,6 +37,16 @@ READY = """async () => {
 HEADINGS = """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].map((heading) =>
   [heading.closest("[id]")?.id ?? "", heading.textContent.replace(/\\s+/g, " ").trim()])"""
 PAGE_OF = re.compile(r'(data-page-of="([^"]*)">)000<')
+LETTERS = {"zh": "的注", "ko": "한글"}  # which no page brings a font for
+LOOK_THE_SAME = """(letters) => { // without a font, any two letters are the same box
+  const drawn = [...letters].map((letter) => {
+    const canvas = document.createElement("canvas"), context = canvas.getContext("2d");
+    context.font = "40px sans-serif";
+    context.fillText(letter, 20, 60);
+    return canvas.toDataURL();
+  });
+  return drawn.every((picture) => picture === drawn[0]);
+}"""
 FIT = """() => { // on paper nothing can be moved sideways: what is too wide is made smaller
   for (const box of document.querySelectorAll(".d2l-explorer .parts, table.table, pre"))
     for (let turn = 0; turn < 3; turn++) {
@@ -74,6 +84,7 @@ def print_edition(book: Book, edition: Edition, goal: Path, exercises: bool) -> 
     html = one_page(say(book.title), subtitle, texts, prefix, exercises, language, say)
     book_page.write_text(html, encoding="utf-8")
     with chromium() as browser:
+        check_letters(browser, edition.language)
         numbers, _ = page_numbers(*printed(browser, book_page))
         html = PAGE_OF.sub(lambda line: f"{line[1]}{numbers[line[2]]}<", html)
         book_page.write_text(html, encoding="utf-8")
@@ -85,6 +96,17 @@ def print_edition(book: Book, edition: Edition, goal: Path, exercises: bool) -> 
     new.write_bytes(pdf)
     os.replace(new, goal)
     return pages
+
+
+def check_letters(browser: "Browser", language: str) -> None:
+    """Raise BookError where this computer has no font for a language: it would print boxes."""
+    if letters := LETTERS.get(language):
+        page = browser.new_page()
+        same = page.evaluate(LOOK_THE_SAME, letters)
+        page.close()
+        if same:
+            package = "a font with its letters (on Debian: fonts-noto-cjk)"
+            raise BookError(f"to print the book in {NAMES[language]}, install {package}")
 
 
 def printed(browser: "Browser", book_page: Path) -> tuple[bytes, list[list[str]]]:

@@ -92,6 +92,15 @@
         const goal = here && JSON.parse(link.dataset.anchors || "{}")[here];
         if (goal) link.hash = encodeURIComponent(goal);
       });
+    const menu = document.querySelector(".book-languages");
+    if (menu) {
+      document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
+      menu.addEventListener("keydown", (event) => {
+        if (event.key !== "Escape") return;
+        menu.open = false;
+        menu.querySelector("summary").focus();
+      });
+    }
   });
   // The home page offers to go on where the reader left off; only this browser knows.
   const keep = () => {
