@@ -23,7 +23,7 @@ from bookbinder.site.settings import (
     sphinx_settings,
 )
 from bookbinder.solutions import read_bound
-from bookbinder.terms import BOLD, TERM, explained, singular
+from bookbinder.terms import BOLD, TABLE, TERM, singular
 from bookbinder.text import Line, Page, anchor_of, headings_of, jupyter_anchor, shown_words
 from bookbinder.words import Say
 
@@ -91,20 +91,24 @@ def site_messages(book: Book) -> list[tuple[str, str]]:
 
 def term_places(pages: list[Page], unlinked: Container[str]) -> dict[str, tuple[str, str]]:
     """Return, for the words of each term to link to, the chapter that explains it and its id."""
-    found = {}
-    for term, (at, line) in explained(pages).items():
-        place = list(pages[at].lines())[line]
-        shown, bold = next(pair for pair in bold_words(place) if singular(pair[1]) == term)
-        if term not in unlinked:
-            words = term if shown == bold else GLOSS.sub("", shown)
-            found[words] = pages[at].name, bold
+    found, known = {}, set()
+    for page in pages:
+        for shown, term in shown_terms(page).items():
+            name = singular(term)
+            if name not in known and name not in unlinked:
+                found[name if shown == term else GLOSS.sub("", shown)] = page.name, term
+            known.add(name)
     return found
 
 
 def shown_terms(page: Page) -> dict[str, str]:
-    """Return the terms that a chapter sets in bold, as it shows them, each with its English."""
-    pairs = [pair for line in page.lines() for pair in bold_words(line)]
-    return {shown: term for shown, term in reversed(pairs) if TERM.fullmatch(term)}
+    """Return the terms that a chapter explains, as it shows them in bold, with their English."""
+    found: dict[str, str] = {}
+    for line in page.lines():
+        for shown, term in [] if line.english.startswith(TABLE) else bold_words(line):
+            if TERM.fullmatch(term):
+                found.setdefault(shown, term)
+    return found
 
 
 def bold_words(line: Line) -> list[tuple[str, str]]:

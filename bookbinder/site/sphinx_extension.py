@@ -217,7 +217,7 @@ def header_tools(
     chapters = set(app.config.book_chapters)
     if pagename in chapters:
         context["book_changed"] = app.config.book_changes.get(pagename)
-        context["book_services"] = app.config.book_services[pagename]
+        context["book_services"] = app.config.book_services.get(pagename)
         context["book_notebook"] = f"{app.config.book_notebooks}/{pagename}.ipynb"
     for menu in ("book_editions", "book_languages"):
         editions = getattr(app.config, menu)
