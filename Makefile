@@ -7,11 +7,14 @@ VENV      ?= .venv
 KNOWN     := $(shell $(or $(wildcard $(VENV)/bin/python),$(PYTHON)) -m bookbinder known)
 FIRST     := $(firstword $(KNOWN))
 FRAMEWORK ?= $(FIRST)
-COPIES    ?= my-notebooks$(if $(filter-out $(FIRST),$(FRAMEWORK)),-$(FRAMEWORK))
+# Not ?=: a shell may have a LANGUAGE of its own. On the command line, LANGUAGE=zh wins.
+LANGUAGE  := en
+LANGUAGES := en
+COPIES    ?= my-notebooks$(if $(filter-out $(FIRST),$(FRAMEWORK)),-$(FRAMEWORK))$(if $(filter-out en,$(LANGUAGE)),-$(LANGUAGE))
 $(if $(KNOWN),,$(error book.toml cannot be read: the line above says why))
 $(if $(filter $(FRAMEWORK),$(KNOWN)),,$(error no framework '$(FRAMEWORK)' in book.toml; known: $(KNOWN)))
 READY    = $(VENV)/ready-$(FRAMEWORK)
-EDITION  = --framework $(FRAMEWORK)
+EDITION  = --framework $(FRAMEWORK) --language $(LANGUAGE)
 LEFT_OFF = .left-off  # where JupyterLab keeps which pages were open
 RUN      = "$(CURDIR)/$(VENV)/bin/python" -m
 PYTEST   = $(RUN) pytest
@@ -31,7 +34,7 @@ export D2L_FRAMEWORK = $(FRAMEWORK)
 
 help:         ## list the commands
 	@sed -n "s/^\([a-z-]*\):[^#]*## /  \1\t/p" Makefile
-	@echo "Most take FRAMEWORK=..., one of: $(KNOWN)"
+	@echo "Most take FRAMEWORK=..., one of: $(KNOWN); lab, worksheets and pdf also LANGUAGE=..., of book.toml"
 
 lab: setup    ## open the book in JupyterLab, in copies that are yours to change
 	@$(RUN) bookbinder copies $(EDITION) "$(COPIES)"
@@ -64,8 +67,11 @@ worksheets: setup ## bind the students' edition, without solutions; ARGS=--no-ou
 grade: setup   ## grade worksheets in a sandbox, SUBMISSIONS=folder; ARGS="--exercises exam.py", your own exercises
 	@$(RUN) bookbinder grade $(EDITION) $(CHAPTER:%=--chapter %) $(ARGS) "$(SUBMISSIONS)"
 
-site: $(VENV)/site-ready  ## build the book as a site in _build/site/, from the executed notebooks
-	@$(RUN) bookbinder site
+messages: setup  ## bring the catalogs of LANGUAGE=zh to the text as it is, and list what is missing (default: all)
+	@$(RUN) bookbinder messages $(filter-out en,$(LANGUAGE))
+
+site: $(VENV)/site-ready  ## build the book as a site in _build/site/; LANGUAGES="en zh", translations, too
+	@$(RUN) bookbinder site --languages $(LANGUAGES)
 
 site-open: $(VENV)/site-ready  ## show the site in a browser
 	@$(RUN) bookbinder site-open
@@ -75,7 +81,8 @@ test-site: site  ## build the site and look at every page of it in Chromium
 	$(PYTEST) $(ALONE)
 	$(PYTEST) site_tests $(ALONE:%=--ignore %) --numprocesses 2 --dist loadgroup
 
-pdf: site      ## print the whole book as one PDF in _build/, with Chromium; ARGS=--no-exercises, a shorter one
+pdf: $(VENV)/site-ready  ## print the whole book as one PDF in _build/, with Chromium; ARGS=--no-exercises, a shorter one
+	@$(RUN) bookbinder site --languages en $(filter-out en,$(LANGUAGE))
 	@$(RUN) bookbinder pdf $(EDITION) $(ARGS)
 
 slides: $(VENV)/site-ready  ## write slides as one file, CHAPTER=04_masked_softmax or SESSION=5, or both, from the site

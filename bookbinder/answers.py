@@ -6,18 +6,24 @@ import re
 
 from nbformat import NotebookNode
 
-INVITATION = "*Your answer:*"  # on paper
+from bookbinder.words import Say
+
 YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
 CHECKS = "checks"  # in the metadata of a cell that is the check of an exercise: its number
 
 
-def apart(cell: NotebookNode) -> list[NotebookNode]:
+def invitation(say: Say = str) -> str:
+    """Return the line under which an answer on paper goes."""
+    return f"*{say('Your answer:')}*"
+
+
+def apart(cell: NotebookNode, say: Say = str) -> list[NotebookNode]:
     """Return a cell of a worksheet as cells, so that readers change nothing but their answers.
 
     An answer on paper stands alone; so does an answer in code, and its check comes after it.
     """
     if cell.cell_type == "markdown":
-        texts = re.split(rf"^({re.escape(INVITATION)})$", cell.source, flags=re.MULTILINE)
+        texts = re.split(rf"^({re.escape(invitation(say))})$", cell.source, flags=re.MULTILINE)
         return [with_source(cell, text) for text in texts if text.strip()]
     call = call_in(cell) if YOURS in cell.source else None
     if call is None:

@@ -6,14 +6,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from tqdm import tqdm
 
+from bookbinder.catalogs import FIGURES, PRACTICE, say_in
 from bookbinder.chapters import Chapter, read_chapter
 from bookbinder.colab import ready_to_open_alone
-from bookbinder.config import Book, Edition
-from bookbinder.diagrams import stale_diagrams
+from bookbinder.config import ENGLISH, Book, Edition
+from bookbinder.diagrams import bring_diagrams, stale_diagrams
 from bookbinder.errors import BookError
 from bookbinder.execution import execute
 from bookbinder.export import compose_module, saved_in
@@ -21,16 +23,18 @@ from bookbinder.files import as_text, write_whole
 from bookbinder.left_out import led_elsewhere
 from bookbinder.overlay import lay_over
 from bookbinder.placeholders import filled_in
+from bookbinder.practice_words import practice_messages, with_words
 from bookbinder.publish import COMMAND, keep_equal_pictures, keep_old_ignored, published, unexecuted
 from bookbinder.solutions import folded, read_bound
 from bookbinder.text import with_shown_anchors
+from bookbinder.translation import translated_chapters, translated_notebook
 from d2l_attention.frameworks import check_installed, load
 
 CHECKING = "from d2l_attention.frameworks import check_installed"
 
 
-def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
-    """Return all chapters of one edition, in the order of the book."""
+def read_english_chapters(book: Book, edition: Edition) -> list[Chapter]:
+    """Return the chapters of an edition as they are written."""
     chapters = []
     for name in book.chapters_of(edition):
         path = book.chapter_file(name)
@@ -38,6 +42,14 @@ def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
         if overlay := book.overlay_file(edition, name):
             chapter = lay_over(chapter, overlay, book.named(overlay))
         chapters.append(chapter)
+    return chapters
+
+
+def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
+    """Return all chapters of one edition, in the order of the book."""
+    chapters = read_english_chapters(book, edition)
+    if edition.language != ENGLISH:
+        chapters = translated_chapters(book, edition, chapters)
     chapters = led_elsewhere(book, edition, filled_in(book, edition, chapters))
     return [ready_to_open_alone(c, book, edition) for c in with_shown_anchors(chapters)]
 
@@ -114,6 +126,38 @@ def bind_notebook(book: Book, edition: Edition, chapter: Chapter) -> None:
     print(
         f"{chapter.name:35}{cells:4} cells{time.monotonic() - begun:7.1f} s   {state}", flush=True
     )
+
+
+def bind_translation(book: Book, edition: Edition) -> None:
+    """Write the notebooks of a translated edition: words of its own, the rest of the English one.
+
+    Raises:
+        BookError: An English notebook is missing, or differs from its source.
+    """
+    english = book.edition(edition.framework)
+    if stale := stale_files(book, english):
+        raise BookError("\n".join([*stale, "run `make notebooks`"]))
+    chapters = read_edition_chapters(book, edition)
+    practise = practised(book, edition.language)
+    expected = set()
+    for chapter in chapters:
+        stored = read_bound(notebook_path(english, chapter.name))
+        notebook = published(chapter, translated_notebook(chapter, stored, practise))
+        path = notebook_path(edition, chapter.name)
+        expected.add(path)
+        write_whole(path, as_text(folded(notebook)))
+    bring_diagrams(
+        book.source, chapters, edition.notebooks, say_in(book, edition.language, FIGURES)
+    )
+    for path in set(edition.notebooks.glob("*.ipynb")) - expected:
+        path.unlink()
+
+
+def practised(book: Book, language: str) -> Callable[[str], str]:
+    """Return what puts the words of exercises and explorers into a stored output."""
+    say = say_in(book, language, PRACTICE)
+    messages = [text for text, _ in practice_messages(book.root)]
+    return lambda text: with_words(text, say, messages)
 
 
 def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = None) -> list[str]:

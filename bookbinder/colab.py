@@ -24,6 +24,12 @@ book = "git+{repository}#egg={distribution}[{framework}]"
 if importlib.util.find_spec("{package}") is None:
     pip = [sys.executable, "-m", "pip", "install", "--quiet"]
     subprocess.run([*pip, book], check=True)"""
+LANGUAGE = """
+
+# What the book says to you is in the language of this notebook.
+import os
+
+os.environ["D2L_LANGUAGE"] = "{language}\""""
 
 
 def ready_to_open_alone(chapter: Chapter, book: Book, edition: Edition) -> Chapter:
@@ -41,9 +47,14 @@ def ready_to_open_alone(chapter: Chapter, book: Book, edition: Edition) -> Chapt
         distribution=PACKAGE.replace("_", "-"),
         framework=edition.framework,
     )
+    if original:
+        source += LANGUAGE.format(language=edition.language)
     cell = nbformat.v4.new_code_cell(source, metadata={"tags": [INSTALL]})
     notebook = nbformat.v4.new_notebook(cells=[cell, *chapter.notebook.cells])
     name_cells(notebook)
+    if original:
+        for made, english in zip(notebook.cells, original.notebook.cells, strict=True):
+            made.id = english.id
     places = [[f"{chapter.file}:1"], *chapter.places]
     return Chapter(chapter.name, chapter.file, notebook, places, original)
 

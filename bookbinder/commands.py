@@ -5,16 +5,23 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bookbinder.binding import bind_module, bind_notebook, read_edition_chapters
+from bookbinder.binding import (
+    bind_module,
+    bind_notebook,
+    bind_translation,
+    read_edition_chapters,
+)
+from bookbinder.catalogs import check_catalogs
 from bookbinder.classroom.assignments import write_assignments
 from bookbinder.classroom.deck import write_deck
 from bookbinder.classroom.progress import show_progress
 from bookbinder.classroom.submissions import grade_folder
-from bookbinder.config import Book, Edition, guess, read_book
+from bookbinder.config import ENGLISH, Book, Edition, guess, read_book
 from bookbinder.contents_panel import write_contents_panel
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.errors import BookError
 from bookbinder.execution import frameworks_own
+from bookbinder.messages import update_messages
 from bookbinder.overlay_drift import drift, stamp
 from bookbinder.reader_copies import bring_copies, bring_fresh
 from bookbinder.site.building import build_site, open_site
@@ -25,7 +32,9 @@ from bookbinder.worksheets import bind_worksheets
 def run(arguments: list[str] | None = None) -> None:
     """Do what the command line asks of the book in the current folder."""
     options = parser().parse_args(arguments)
-    options.action(read_book(Path.cwd()), options)
+    book = read_book(Path.cwd())
+    check_catalogs(book)
+    options.action(book, options)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -40,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
             if action is not bind_book:
                 note = "the edition (default: the first of book.toml)"
             command.add_argument("--framework", help=note)
+            command.add_argument("--language", default=ENGLISH, help="one of book.toml's languages")
         return command.add_argument
 
     add("bind", bind_book, "execute the chapters; write notebooks and module")(
@@ -68,7 +78,10 @@ def parser() -> argparse.ArgumentParser:
     grade("folder", help="with a notebook, or a folder, for each student")
     grade("--chapter", default="", help="by default the one that most notebooks are of")
     grade("--exercises", type=Path, help="a file with exercises of your own, in place of a chapter")
-    add("site", lambda book, _: build_site(book), "build the site from the notebooks", False)
+    site = add("site", make_site, "build the site from the notebooks", False)
+    site("--languages", nargs="+", default=[ENGLISH], metavar="LANGUAGE", help="(default: en)")
+    messages = add("messages", bring_messages, "bring catalogs of translations up to date", False)
+    messages("languages", nargs="*", metavar="LANGUAGE", help="(default: all of book.toml)")
     add("site-open", lambda book, _: open_site(book), "show the site in a browser", False)
     add("pdf", make_pdf, "print the site as one PDF")(
         "--no-exercises", dest="exercises", action="store_false", help="leave out the exercises"
@@ -83,11 +96,34 @@ def parser() -> argparse.ArgumentParser:
 
 
 def edition_of(book: Book, options: argparse.Namespace) -> Edition:
-    return book.edition(options.framework) if options.framework else book.editions[0]
+    framework = options.framework or book.editions[0].framework
+    return book.edition(framework, options.language)
+
+
+def bound_edition_of(book: Book, options: argparse.Namespace) -> Edition:
+    """Return the edition; the notebooks of a translated one are bound now."""
+    edition = edition_of(book, options)
+    if edition.language != ENGLISH:
+        bind_translation(book, edition)
+    return edition
+
+
+def bring_messages(book: Book, options: argparse.Namespace) -> None:
+    for language in options.languages:
+        book.edition(book.editions[0].framework, language)  # says which there are
+    for language in options.languages or book.languages[1:]:
+        if language != ENGLISH:
+            update_messages(book, language)
+
+
+def make_site(book: Book, options: argparse.Namespace) -> None:
+    for language in options.languages:
+        book.edition(book.editions[0].framework, language)
+    build_site(book, tuple(options.languages))
 
 
 def bring_book(book: Book, options: argparse.Namespace) -> None:
-    edition = edition_of(book, options)
+    edition = bound_edition_of(book, options)
     bring_copies(book, edition, options.folder, options.worksheets, options.outputs)
     try:
         write_contents_panel(book, edition)
@@ -96,7 +132,7 @@ def bring_book(book: Book, options: argparse.Namespace) -> None:
 
 
 def make_worksheets(book: Book, options: argparse.Namespace) -> None:
-    edition = edition_of(book, options)
+    edition = bound_edition_of(book, options)
     if options.nbgrader and options.solutions_only:
         raise BookError("--nbgrader and --solutions-only: choose one")
     if options.nbgrader:
@@ -129,12 +165,16 @@ def make_slides(book: Book, options: argparse.Namespace) -> None:
 
 
 def show_environment(book: Book, options: argparse.Namespace) -> None:
-    for name, value in frameworks_own(edition_of(book, options).framework).items():
+    edition = edition_of(book, options)
+    own = frameworks_own(edition.framework)
+    if edition.language != ENGLISH:
+        own |= {"D2L_LANGUAGE": edition.language}
+    for name, value in own.items():
         print(f"export {name}={shlex.quote(value)}")
 
 
 def bring_chapter(book: Book, options: argparse.Namespace) -> None:
-    edition, name = edition_of(book, options), options.chapter.removesuffix(".ipynb")
+    edition, name = bound_edition_of(book, options), options.chapter.removesuffix(".ipynb")
     there = book.chapters_of(edition)
     if not name:
         raise BookError(f"which chapter? for example: make fresh CHAPTER={there[-1]}")
@@ -148,6 +188,14 @@ def check_chapter(name: str, known: Sequence[str]) -> None:
 
 
 def bind_book(book: Book, options: argparse.Namespace) -> None:
+    """Bind the editions of a language; translated ones are not executed."""
+    if options.language != ENGLISH:
+        frameworks = (
+            [options.framework] if options.framework else [e.framework for e in book.editions]
+        )
+        for framework in frameworks:
+            bind_translation(book, book.edition(framework, options.language))
+        return
     editions = [book.edition(options.framework)] if options.framework else book.editions
     for name in options.chapters:
         check_chapter(name, [name for e in editions for name in book.chapters_of(e)])

@@ -4,16 +4,25 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bookbinder.errors import BookError
+from bookbinder.words import Say
 from d2l_attention.frameworks import known, load
 
 FILE = "book.toml"
 PACKAGE = "d2l_attention"  # with the modules, and what they import that is written by hand
 CHAPTER = re.compile(r"(\d\d_)?[a-z][a-z0-9_]*")  # without a number: a page to look things up
 ENGLISH = "en"  # the language of the source
+LANGUAGES = {  # what a book may be in, and how its readers name it
+    ENGLISH: "English",
+    "zh": "中文",
+    "ko": "한국어",
+    "vi": "Tiếng Việt",
+    "id": "Bahasa Indonesia",
+}
+TAGS = {"zh": "zh-CN"}  # of the language in HTML, where it is another
 REPOSITORY = re.compile(r"(https|file)://[^\s\"'\\]+")  # for pip after "git+", inside quotes
 KEYS = {"title": str, "seconds_per_cell": int, "chapters": list, "frameworks": dict}
 KEYS |= {"languages": list, "appendices": list, "repository": str, "routes": dict}
@@ -37,8 +46,15 @@ class Edition:
 
     @property
     def notebooks(self) -> Path:
-        language = "" if self.language == ENGLISH else f"-{self.language}"
-        return self.root / "notebooks" / f"{self.framework}{language}"
+        """The folder of its notebooks; those of a translation are made anew when asked for."""
+        if self.language == ENGLISH:
+            return self.root / "notebooks" / self.framework
+        return self.root / "_build" / "notebooks" / f"{self.framework}-{self.language}"
+
+    @property
+    def tag(self) -> str:
+        """The language as HTML names it."""
+        return TAGS.get(self.language, self.language)
 
     @property
     def module(self) -> Path:
@@ -53,7 +69,8 @@ class Book:
     title: str
     seconds_per_cell: int
     chapters: tuple[str, ...]
-    editions: tuple[Edition, ...]
+    editions: tuple[Edition, ...]  # in English, one for each framework
+    languages: tuple[str, ...] = (ENGLISH,)
     repository: str = ""  # where it is published
     appendices: tuple[str, ...] = ()  # the last chapters, named by letters in the contents
     # name -> what to read: "chapter", all of it but its exercises, or "chapter#Heading"
@@ -72,12 +89,13 @@ class Book:
         """Return the chapters of an edition, in the order of the book."""
         return [name for name in self.chapters if name not in edition.without]
 
-    def listed(self, name: str, title: str) -> str:
+    def listed(self, name: str, title: str, say: Say = str) -> str:
         """Return the title of a chapter in the contents, where appendices have letters."""
         if name not in self.appendices:
             return title
         letter = chr(ord("A") + self.appendices.index(name))
-        return f"Appendix {letter}: {title.partition('. ')[2]}"
+        bare = title.partition(".")[2].strip()
+        return say("Appendix {letter}: {title}").format(letter=letter, title=bare)
 
     def overlay_file(self, edition: Edition, name: str) -> Path | None:
         """Return where an edition has what differs from a chapter; None for the first framework."""
@@ -85,15 +103,24 @@ class Book:
             return None
         return self.source / edition.framework / f"{name}.md"
 
-    def edition(self, framework: str) -> Edition:
-        """Return the first edition of a framework."""
+    def edition(self, framework: str, language: str = ENGLISH) -> Edition:
+        """Return the edition of a framework in a language."""
+        if language not in self.languages:
+            raise BookError(
+                f"no language {language!r} in {FILE}; known: {', '.join(self.languages)}"
+            )
         names = list(dict.fromkeys(e.framework for e in self.editions))
         if framework not in names:
             raise BookError(
                 f"no framework {framework!r} in {FILE}{guess(framework, names)}; "
                 f"known: {', '.join(names)}"
             )
-        return next(e for e in self.editions if e.framework == framework)
+        edition = next(e for e in self.editions if e.framework == framework)
+        return replace(edition, language=language)
+
+    def editions_in(self, language: str) -> tuple[Edition, ...]:
+        """Return the editions of all frameworks in a language."""
+        return tuple(self.edition(edition.framework, language) for edition in self.editions)
 
     def named(self, path: Path) -> str:
         """Return `path` as it is written in messages: from the root of the book."""
@@ -122,7 +149,8 @@ def read_book(root: Path) -> Book:
     appendices = tuple(map(str, table["appendices"]))
     lists = {"chapters": (*map(str, table["chapters"]), *appendices), "appendices": appendices}
     lists["unlinked"] = tuple(map(str, table["unlinked"]))
-    editions = read_editions(root, table["frameworks"], table["languages"])
+    lists["languages"] = read_languages(table["languages"])
+    editions = read_editions(root, table["frameworks"])
     values = {key: table[key] for key in ("title", "seconds_per_cell", "repository")}
     book = Book(root=root, editions=editions, **walks, **values, **lists)
     if book.seconds_per_cell <= 0:
@@ -147,12 +175,19 @@ def check_keys(table: dict, kinds: dict[str, type], where: str) -> None:
             raise BookError(f"{where}: {key} must be of type {kind.__name__}, got {table[key]!r}")
 
 
-def read_editions(root: Path, frameworks: dict, languages: list) -> tuple[Edition, ...]:
-    """Return each framework in each language; the first framework is that of the source."""
+def read_languages(languages: list) -> tuple[str, ...]:
+    for language in languages:
+        if language not in LANGUAGES:
+            raise BookError(f"{FILE}: unknown language {language!r}; known: {', '.join(LANGUAGES)}")
+    if languages[:1] != [ENGLISH] or len(set(languages)) < len(languages):
+        raise BookError(f"{FILE}: languages must begin with 'en', each once, got {languages}")
+    return tuple(languages)
+
+
+def read_editions(root: Path, frameworks: dict) -> tuple[Edition, ...]:
+    """Return the English edition of each framework; the first one is that of the source."""
     if not frameworks:
         raise BookError(f"{FILE}: frameworks must have at least one entry")
-    if languages != [ENGLISH]:
-        raise BookError(f"{FILE}: languages must be {[ENGLISH]}, got {languages}")
     editions = []
     for framework, entry in frameworks.items():
         where = f"{FILE}: [frameworks.{framework}]"
@@ -163,7 +198,7 @@ def read_editions(root: Path, frameworks: dict, languages: list) -> tuple[Editio
             raise BookError(f"{where} must be a table, got {entry!r}")
         check_keys({"without": []} | entry, {"without": list}, where)
         without = tuple(map(str, entry.get("without", ())))
-        editions += [Edition(root, framework, language, without) for language in languages]
+        editions.append(Edition(root, framework, ENGLISH, without))
     return tuple(editions)
 
 

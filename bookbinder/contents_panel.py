@@ -6,19 +6,26 @@ from pathlib import Path
 
 from bookbinder.config import Book, Edition
 from bookbinder.files import write_whole
+from bookbinder.words import Say
 
 NAME = "book_contents"
 SCRIPT = Path(__file__).parent / "lab" / "contents.js"
 LOADED = "static/contents.js"
+SAID = re.compile(r'\bsay\(("[^"]*")\)')  # in the script
 HEADING = re.compile(r"^(##?) (.+)$", re.MULTILINE)
 
 
-def write_contents_panel(book: Book, edition: Edition) -> None:
+def write_contents_panel(book: Book, edition: Edition, say: Say = str) -> None:
     """Write the extension to `_build/lab/`, where `make lab` shows it to JupyterLab."""
     folder = book.root / "_build" / "lab" / NAME
     chapters = [contents_of(book, edition, name) for name in book.chapters_of(edition)]
     listed = json.dumps(chapters, ensure_ascii=False)
-    script = SCRIPT.read_text(encoding="utf-8").replace("CHAPTERS = []", f"CHAPTERS = {listed}")
+
+    def said(words: re.Match) -> str:
+        return json.dumps(say(json.loads(words[1])), ensure_ascii=False)
+
+    script = SAID.sub(said, SCRIPT.read_text(encoding="utf-8"))
+    script = script.replace("CHAPTERS = []", f"CHAPTERS = {listed}")
     write_whole(folder / LOADED, script.replace("NAME", NAME))
     description = {
         "name": NAME,

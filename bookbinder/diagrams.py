@@ -4,9 +4,11 @@ import re
 from pathlib import Path
 
 from bookbinder.chapters import Chapter
+from bookbinder.diagram_words import messages_of, translated
 from bookbinder.errors import BookError
 from bookbinder.files import write_whole
 from bookbinder.text import LINK
+from bookbinder.words import Say
 
 FOLDER = "figures"
 
@@ -29,14 +31,23 @@ def diagrams_shown(chapters: list[Chapter]) -> list[str]:
     return [name for name in pictures_shown(chapters) if name.startswith(f"{FOLDER}/")]
 
 
-def bring_diagrams(source: Path, chapters: list[Chapter], folder: Path) -> None:
-    """Copy the diagrams that chapters show from `source` to the folder of their notebooks."""
+def figure_messages(source: Path) -> list[tuple[str, str]]:
+    """Return the words of all diagrams in `source`, each with the first file that has it."""
+    found: dict[str, str] = {}
+    for path in sorted((source / FOLDER).glob("*.svg")):
+        for message in messages_of(path.read_text(encoding="utf-8")):
+            found.setdefault(message, path.relative_to(source.parent).as_posix())
+    return list(found.items())
+
+
+def bring_diagrams(source: Path, chapters: list[Chapter], folder: Path, say: Say = str) -> None:
+    """Bring the diagrams that chapters show from `source` to the folder of their notebooks."""
     for name in diagrams_shown(chapters):
         try:
             text = (source / name).read_text(encoding="utf-8")
         except OSError as error:
             raise BookError(f"{source.name}/{name}: cannot be read ({error.strerror})") from None
-        write_whole(folder / name, text)
+        write_whole(folder / name, translated(text, say))
 
 
 def stale_diagrams(source: Path, chapters: list[Chapter], folder: Path) -> list[str]:

@@ -31,13 +31,17 @@ def write_whole(path: Path, text: str) -> bool:
 
     Interrupted or failing, it leaves the old file as it was and nothing beside it.
     """
+    return write_bytes_whole(path, text.encode())
+
+
+def write_bytes_whole(path: Path, data: bytes) -> bool:
     new = path.with_name(f".{path.name}.new")
     try:
-        if path.exists() and path.read_bytes() == text.encode():
+        if path.exists() and path.read_bytes() == data:
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            new.write_text(text, encoding="utf-8", newline="\n")
+            new.write_bytes(data)
             os.replace(new, path)
         finally:
             with contextlib.suppress(OSError):

@@ -6,11 +6,12 @@ hand, the words stay without a link.
 """
 
 import copy
-import dataclasses
 import re
+from dataclasses import replace
 
 from nbformat import NotebookNode
 
+from bookbinder.catalogs import say_in
 from bookbinder.chapters import Chapter
 from bookbinder.config import Book, Edition
 from bookbinder.text import LINK, TARGET, WORDS_OF_LINK
@@ -20,8 +21,9 @@ LED = re.compile(rf"\[({WORDS_OF_LINK})\]\(\.\./([\w-]+)/(\w+)\.ipynb(#{TARGET})
 
 def led_elsewhere(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Chapter]:
     """Return chapters whose links into those that the edition lacks say whose they are."""
+    say = say_in(book, edition.language)
     owners = {
-        name: other
+        name: replace(other, language=edition.language)
         for other in reversed(book.editions)
         for name in edition.without
         if name not in other.without
@@ -32,7 +34,8 @@ def led_elsewhere(book: Book, edition: Edition, chapters: list[Chapter]) -> list
         owner = owners.get(target.partition("#")[0].removesuffix(".ipynb"))
         if owner is None:
             return found[0]
-        return f"[{words} (in {owner.name})](../{owner.notebooks.name}/{target})"
+        told = say("{words} (in {framework})").format(words=words, framework=owner.name)
+        return f"[{told}](../{owner.notebooks.name}/{target})"
 
     def led(chapter: Chapter) -> Chapter:
         notebook = copy.deepcopy(chapter.notebook)
@@ -40,7 +43,7 @@ def led_elsewhere(book: Book, edition: Edition, chapters: list[Chapter]) -> list
             if cell.cell_type == "markdown":
                 cell.source = LINK.sub(link, cell.source)
         original = chapter.original and led(chapter.original)
-        return dataclasses.replace(chapter, notebook=notebook, original=original)
+        return replace(chapter, notebook=notebook, original=original)
 
     return [led(chapter) for chapter in chapters] if owners else chapters
 

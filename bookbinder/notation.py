@@ -10,6 +10,7 @@ from pathlib import Path
 from bookbinder.chapters import Chapter, number_of
 from bookbinder.errors import BookError
 from bookbinder.text import Page
+from bookbinder.words import Say
 
 FILE = "notation.toml"
 PAGE = "notation"  # the page without a number that shows it
@@ -127,19 +128,20 @@ def used_letters(letters: list[Letter], chapters: list[Chapter]) -> list[Letter]
     return [x for x in letters if x.chapter is None or x.letters & used.get(x.chapter, set())]
 
 
-def table(letters: list[Letter], chapters: list[Chapter]) -> str:
+def table(letters: list[Letter], chapters: list[Chapter], say: Say = str, mean: Say = str) -> str:
     """Return the notation table of the book in Markdown: common letters, then each chapter's.
 
-    A chapter's letter that this edition of it does not use is left out.
+    A chapter's letter that this edition of it does not use is left out. `say` has the words of the
+    table in another language, `mean` the meanings of the letters.
     """
-    titles = {None: "**In every chapter**"}
-    numbers = [number_of(c.name) for c in chapters]
-    titles |= {n: f"**Only in chapter {n}**" for n in numbers if n is not None}
+    titles = {None: say("**In every chapter**")}
+    numbers = [n for c in chapters if (n := number_of(c.name)) is not None]
+    titles |= {n: say("**Only in chapter {number}**").format(number=n) for n in numbers}
     rows: dict[int | None, list[str]] = {number: [] for number in titles}
     for x in used_letters(letters, chapters):
         names = ", ".join(f"`{name}`" if name != "…" else name for name in x.names)
-        rows[x.chapter].append(f"| {x.symbol} | {x.meaning} | {x.shape} | {names} |")
-    head = "| Symbol | Meaning | Shape | In code |\n|---|---|---|---|"
+        rows[x.chapter].append(f"| {x.symbol} | {mean(x.meaning)} | {mean(x.shape)} | {names} |")
+    head = say("| Symbol | Meaning | Shape | In code |") + "\n|---|---|---|---|"
     blocks = ["\n".join([title, "", head, *rows[n]]) for n, title in titles.items() if rows[n]]
     return "\n\n".join(blocks)
 

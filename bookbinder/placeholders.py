@@ -3,48 +3,75 @@
 import copy
 import dataclasses
 
+from bookbinder.catalogs import say_in
 from bookbinder.chapters import Chapter
-from bookbinder.config import Book, Edition
+from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.notation import PAGE, read_notation, table
 from bookbinder.reading_time import minutes
-from bookbinder.routes import Route, in_hours, minutes_of, read_routes, route_table, words_for
+from bookbinder.routes import (
+    Route,
+    in_hours,
+    minutes_of,
+    read_routes,
+    route_name,
+    route_table,
+    words_for,
+)
+from bookbinder.words import Say
 
 MINUTES, NOTATION = "{{minutes}}", "{{notation}}"
 
 
 def filled_in(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Chapter]:
-    """Return the chapters of an edition with what is computed from their text."""
+    """Return the chapters of an edition with what is computed from their text.
+
+    The original of a translated chapter gets the same lines, in English.
+    """
+    originals: list = [None] * len(chapters)
+    if any(chapter.original for chapter in chapters):
+        english = dataclasses.replace(edition, language=ENGLISH)
+        originals = filled_in(book, english, [chapter.english for chapter in chapters])
+    say = say_in(book, edition.language)
     routes = read_routes(book, chapters)
-    texts = {f"{{{{{name}}}}}": route_table(chapters, route) for name, route in routes.items()}
-    texts[NOTATION] = table(read_notation(book.source, edition.framework), chapters)
-    letters = PAGE in book.chapters
+    texts = {f"{{{{{name}}}}}": route_table(chapters, route, say) for name, route in routes.items()}
+    letters = read_notation(book.source, edition.framework)
+    texts[NOTATION] = table(letters, chapters, say, say_in(book, edition.language, PAGE))
+    has_letters = PAGE in book.chapters
     return [
-        with_texts(chapter, texts | {MINUTES: time_text(chapter, routes, letters)})
-        for chapter in chapters
+        dataclasses.replace(
+            with_texts(chapter, texts | {MINUTES: time_text(chapter, routes, has_letters, say)}),
+            original=original,
+        )
+        for chapter, original in zip(chapters, originals, strict=True)
     ]
 
 
 def with_texts(chapter: Chapter, texts: dict[str, str]) -> Chapter:
-    original = chapter.original and with_texts(chapter.original, texts)
     notebook = copy.deepcopy(chapter.notebook)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             for place, text in texts.items():
                 cell.source = cell.source.replace(place, text)
-    return dataclasses.replace(chapter, notebook=notebook, original=original)
+    return dataclasses.replace(chapter, notebook=notebook)
 
 
-def time_text(chapter: Chapter, routes: dict[str, Route], letters: bool) -> str:
+def time_text(chapter: Chapter, routes: dict[str, Route], letters: bool, say: Say = str) -> str:
     """Return how long a chapter takes, what of it the routes read, and where its letters stand."""
     read, practised = minutes(chapter)
-    text = f"about {read} minutes to read"
+    text = say("about {minutes} minutes to read").format(minutes=read)
     if practised:
-        text += f", {practised} for the exercises"
+        text = say("about {minutes} minutes to read, {practised} for the exercises").format(
+            minutes=read, practised=practised
+        )
     for name, route in routes.items():
         if part := route.get(chapter.name):
-            spent = in_hours(minutes_of(part))
-            label = f"In {name.replace('_', ' ')}"
-            text += f"\n\n**{label}** {words_for(chapter, part)} (about {spent})"
+            line = say("**In {route}** {what} (about {time})").format(
+                route=route_name(name, say),
+                what=words_for(chapter, part, say=say),
+                time=in_hours(minutes_of(part), say),
+            )
+            text += f"\n\n{line}"
     if letters:
-        text += f"\n\n**Letters** are explained in the [notation]({PAGE}.ipynb)."
+        line = say("**Letters** are explained in the [notation]({page}).")
+        text += f"\n\n{line.format(page=f'{PAGE}.ipynb')}"
     return text

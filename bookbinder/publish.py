@@ -10,10 +10,13 @@ from nbformat import NotebookNode
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
 from bookbinder.pictures import SVG, pictures_difference
 from bookbinder.stored_weights import weights_apart, weights_difference
+from bookbinder.words import Say, worded
 
 COMMAND = "make notebooks"
-DECIDE = "Decide first, then show the output"  # as the button of the site says
+DECIDE = worded("Decide first, then show the output")  # as the button of the site says
 LINE = 79  # letters
+SENTENCE_END = re.compile(r"\. |。")
+FULL_WIDTH = re.compile("[一-鿿가-힣]")  # each as wide as two others
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -21,7 +24,7 @@ METADATA = {
 }
 
 
-def published(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
+def published(chapter: Chapter, executed: NotebookNode, say: Say = str) -> NotebookNode:
     """Return the executed notebook with origin, metadata, alt texts and folded code."""
     notebook = copy.deepcopy(executed)
     notebook.metadata = nbformat.from_dict(METADATA)
@@ -31,7 +34,7 @@ def published(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
         if hidden := hidden_in_lab(cell):
             cell.metadata["jupyter"] = hidden
         if fold_of(cell) == "drawing":
-            cell.source = f"{what_it_draws(cell)}\n{cell.source}"
+            cell.source = f"{what_it_draws(cell, say)}\n{cell.source}"
         for output in cell.get("outputs", []):
             if SVG in output.get("data", {}):
                 output.metadata[SVG] = {"alt": cell.metadata.get("alt", "")}
@@ -50,7 +53,7 @@ def hidden_in_lab(cell: NotebookNode) -> dict[str, bool]:
     return hidden
 
 
-def covered(notebook: NotebookNode) -> NotebookNode:
+def covered(notebook: NotebookNode, say: Say = str) -> NotebookNode:
     """Return a notebook in which JupyterLab shows nothing of the outputs that it hides.
 
     It shows their first line, so that line is ours. Where there is no output, none is hidden.
@@ -59,18 +62,21 @@ def covered(notebook: NotebookNode) -> NotebookNode:
     for cell in made.cells:
         if "outputs_hidden" in cell.metadata.get("jupyter", {}):
             if cell.outputs:
-                cell.outputs.insert(
-                    0, nbformat.v4.new_output("display_data", {"text/plain": DECIDE})
-                )
+                shown = {"text/plain": say(DECIDE)}
+                cell.outputs.insert(0, nbformat.v4.new_output("display_data", shown))
             else:
                 del cell.metadata.jupyter["outputs_hidden"]
     return made
 
 
-def what_it_draws(cell: NotebookNode) -> str:
+def what_it_draws(cell: NotebookNode, say: Say = str) -> str:
     """Return a comment for the first line, which JupyterLab shows of a folded cell."""
-    alt = cell.metadata.get("alt", "").partition(". ")[0].rstrip(".")
-    return shorten(f"# Draw: {alt or 'what stands below'}", LINE, placeholder=" ...")
+    picture = SENTENCE_END.split(cell.metadata.get("alt", ""), maxsplit=1)[0].rstrip(".")
+    drawn = say("Draw: {picture}").format(picture=picture) if picture else ""
+    line = f"# {drawn or say('Draw: what stands below')}"
+    if FULL_WIDTH.search(line):  # there are no gaps at which to cut
+        return line if len(line) <= LINE // 2 else f"{line[: LINE // 2 - 4]} ..."
+    return shorten(line, LINE, placeholder=" ...")
 
 
 def without_files(traceback: list[str]) -> list[str]:

@@ -25,13 +25,19 @@ from bookbinder.errors import BookError
 from bookbinder.files import as_text, read_notebook, write_whole
 from bookbinder.left_out import without_links_elsewhere
 from bookbinder.publish import covered, unexecuted
+from bookbinder.words import Say
 from bookbinder.worksheets import sheets, students
 
 RECORD = ".brought.json"  # file name -> digest of the version that was brought last
 
 
 def bring_copies(
-    book: Book, edition: Edition, folder: Path, worksheets: bool = False, outputs: bool = True
+    book: Book,
+    edition: Edition,
+    folder: Path,
+    worksheets: bool = False,
+    outputs: bool = True,
+    say: Say = str,
 ) -> None:
     """Copy the notebooks of an edition, or its worksheets, into `folder`; print what is new.
 
@@ -43,50 +49,51 @@ def bring_copies(
         name: read_notebook(notebook_path(edition, name)) for name in book.chapters_of(edition)
     }
     if worksheets:  # made here: the book may be another user's, where nothing can be written
-        whole = sheets(book, edition, read_edition_chapters(book, edition), students)
+        whole = sheets(book, edition, read_edition_chapters(book, edition), students, say)
     for picture in sorted((edition.notebooks / FOLDER).glob("*.svg")):
         write_whole(folder / FOLDER / picture.name, picture.read_text(encoding="utf-8"))
     versions = []
     for name, notebook in whole.items():
-        text = as_opened(notebook if outputs else unexecuted(notebook))
+        text = as_opened(notebook if outputs else unexecuted(notebook), say)
         copy = folder / f"{name}.ipynb"
         if copy.exists() and digest_of(copy) not in (brought.get(copy.name), digest(text)):
             if brought.get(copy.name) == digest(text):
                 continue  # changed by the reader, and there is no newer version
             names = names_beside(copy, "new")  # the first that is free or holds this version
             new = next(p for p in names if not p.exists() or digest_of(p) == digest(text))
-            print(f"{copy.name} is yours and stays; the new version is {new.name}")
+            told = say("{yours} is yours and stays; the new version is {new}")
+            print(told.format(yours=copy.name, new=new.name))
             write_whole(new, text)
         else:
             write_whole(copy, text)
         brought[copy.name] = digest(text)
         write_whole(folder / RECORD, json.dumps(brought, indent=1) + "\n")
         versions.append(text)
-    trust(versions)
+    trust(versions, say)
 
 
-def bring_fresh(edition: Edition, folder: Path, name: str) -> None:
+def bring_fresh(edition: Edition, folder: Path, name: str, say: Say = str) -> None:
     """Bring one chapter as the book has it; a copy that is there is kept under another name."""
-    text = as_opened(read_notebook(notebook_path(edition, name)))
+    text = as_opened(read_notebook(notebook_path(edition, name)), say)
     copy = folder / f"{name}.ipynb"
-    kept = ""
+    told, kept = say("{yours} is as the book has it"), ""
     if copy.exists() and copy.read_bytes() != text.encode():
         old = next(path for path in names_beside(copy, "old") if not path.exists())
         shutil.copy2(copy, old)  # copied, not moved: at no moment is the reader's work gone
-        kept = f"; yours is kept as {old.name}"
+        told, kept = say("{yours} is as the book has it; yours is kept as {old}"), old.name
     write_whole(copy, text)
     brought = read_record(folder / RECORD)
     write_whole(folder / RECORD, json.dumps(brought | {copy.name: digest(text)}, indent=1) + "\n")
-    trust([text])
-    print(f"{copy.name} is as the book has it{kept}")
+    trust([text], say)
+    print(told.format(yours=copy.name, old=kept))
 
 
-def as_opened(notebook: NotebookNode) -> str:
+def as_opened(notebook: NotebookNode, say: Say = str) -> str:
     """Return a notebook as it opens alone, with the metadata that JupyterLab gives it then.
 
     Without them it marks a notebook as changed that the reader has only opened.
     """
-    notebook = covered(without_links_elsewhere(notebook))
+    notebook = covered(without_links_elsewhere(notebook), say)
     kernel = notebook.metadata.get("kernelspec")
     if kernel:
         with contextlib.suppress(NoSuchKernel):
@@ -95,7 +102,7 @@ def as_opened(notebook: NotebookNode) -> str:
     return as_text(notebook)
 
 
-def trust(texts: list[str]) -> None:
+def trust(texts: list[str], say: Say = str) -> None:
     """Let JupyterLab show the stored outputs of these versions of notebooks."""
     try:
         notary = NotebookNotary()
@@ -105,7 +112,8 @@ def trust(texts: list[str]) -> None:
                 if not notary.check_signature(notebook):
                     notary.sign(notebook)
     except OSError as error:
-        print(f"the copies are not signed ({error}): pictures appear when you run their cells")
+        told = say("the copies are not signed ({error}): pictures appear when you run their cells")
+        print(told.format(error=error))
 
 
 def names_beside(copy: Path, kind: str) -> Iterator[Path]:

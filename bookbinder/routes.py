@@ -8,7 +8,9 @@ from bookbinder.errors import BookError
 from bookbinder.reading_time import Section, in_fives, sections
 from bookbinder.roles import WORDS
 from bookbinder.text import anchor_of
+from bookbinder.words import Say, worded
 
+NAMES = {"two_hours": worded("two hours"), "one_day": worded("one day")}
 Route = dict[str, list[Section]]  # chapter -> what to read of it
 
 
@@ -54,13 +56,19 @@ def is_named(title: str, heading: str) -> bool:
     return title == heading or title.startswith(f"{heading}:")
 
 
-def words_for(chapter: Chapter, read: list[Section], file: str = "") -> str:
+def route_name(name: str, say: Say = str) -> str:
+    """Return a route as prose names it: two hours."""
+    return say(NAMES.get(name, name.replace("_", " ")))
+
+
+def words_for(chapter: Chapter, read: list[Section], file: str = "", say: Say = str) -> str:
     """Say in Markdown what to read of a chapter."""
     skipped = {s.heading.english for s in sections(chapter)} - {s.heading.english for s in read}
     if not skipped:
-        return "all of it, with its exercises" if any(s.is_exercises for s in read) else "all of it"
+        practised = any(s.is_exercises for s in read)
+        return say("all of it, with its exercises") if practised else say("all of it")
     if skipped == {WORDS["exercises"]}:
-        return "all of it but its exercises"
+        return say("all of it but its exercises")
     return ", ".join(f"[{s.heading.title}]({file}#{anchor_of(s.heading)})" for s in read)
 
 
@@ -68,18 +76,20 @@ def minutes_of(read: list[Section]) -> int:
     return max(1, in_fives(sum(s.minutes for s in read)))
 
 
-def in_hours(minutes: int) -> str:
-    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+def in_hours(minutes: int, say: Say = str) -> str:
+    if minutes < 60:
+        return say("{minutes} min").format(minutes=minutes)
+    return say("{hours} h {minutes} min").format(hours=minutes // 60, minutes=minutes % 60)
 
 
-def route_table(chapters: list[Chapter], route: Route) -> str:
+def route_table(chapters: list[Chapter], route: Route, say: Say = str) -> str:
     """Return a route as a table in Markdown, with its sum."""
-    rows = ["| Chapter | Read | Time |", "|---|---|---|"]
+    rows = [say("| Chapter | Read | Time |"), "|---|---|---|"]
     for chapter in chapters:
         if chapter.name not in route:
             continue
         file, read = f"{chapter.name}.ipynb", route[chapter.name]
-        what = words_for(chapter, read, file)
-        rows.append(f"| [{title_of(chapter)}]({file}) | {what} | {in_hours(minutes_of(read))} |")
-    total = in_hours(sum(map(minutes_of, route.values())))
-    return "\n".join([*rows, f"| **Together** | | {total} |"])
+        what, time = words_for(chapter, read, file, say), in_hours(minutes_of(read), say)
+        rows.append(f"| [{title_of(chapter)}]({file}) | {what} | {time} |")
+    total = in_hours(sum(map(minutes_of, route.values())), say)
+    return "\n".join([*rows, f"| **{say('Together')}** | | {total} |"])

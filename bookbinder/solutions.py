@@ -14,13 +14,13 @@ from nbformat import NotebookNode
 
 from bookbinder.chapters import tags_of
 from bookbinder.files import read_notebook
-from bookbinder.roles import WORDS
+from bookbinder.words import Say
 
 KEYS = ABOVE, BELOW, ALONE = "solution_above", "solution_below", "solution"  # in the metadata
 FIRST_FOLD = re.compile(r"\A<details>\n<summary>.*</summary>\n\n")  # that of a hint has a class
 LAST_FOLD = re.compile(r"(?:\A|\n)<details>\n(?:(?!</?details).)*</details>\Z", re.DOTALL)
 END = "</details>"
-NEW_FOLD = f"<details>\n{WORDS['solution']}</summary>\n\n%s{END}"
+NEW_FOLD = "<details>\n<summary>{solution}</summary>\n\n{text}</details>"
 IN = re.compile(r"(?<=\bIn)( ?\[)(\d+)(?=\])")  # in a traceback
 
 
@@ -29,9 +29,9 @@ def read_bound(path: Path) -> NotebookNode:
     return unfolded(read_notebook(path))
 
 
-def folded(notebook: NotebookNode) -> NotebookNode:
+def folded(notebook: NotebookNode, say: Say = str) -> NotebookNode:
     """Return the notebook that readers get: solutions as text, their cells as metadata."""
-    made = with_folds(notebook)
+    made = with_folds(notebook, say)
     made.cells = [cell for cell in made.cells if not is_solution(cell)]
     return counted(made)
 
@@ -48,7 +48,7 @@ def unfolded(notebook: NotebookNode) -> NotebookNode:
     return counted(made)
 
 
-def with_folds(notebook: NotebookNode) -> NotebookNode:
+def with_folds(notebook: NotebookNode, say: Say = str) -> NotebookNode:
     """Return the notebook with solutions as text, too: below their cells, or above, or alone."""
     made = copy.deepcopy(notebook)
     cells, made.cells = made.cells, []
@@ -68,7 +68,8 @@ def with_folds(notebook: NotebookNode) -> NotebookNode:
             last[0].source = f"{last[0].source.removesuffix(END)}\n{text}{END}"
             last[0].metadata[BELOW] = solution
         else:
-            fold = nbformat.v4.new_markdown_cell(NEW_FOLD % text, metadata={ALONE: solution})
+            source = NEW_FOLD.format(solution=say("Solution"), text=text)
+            fold = nbformat.v4.new_markdown_cell(source, metadata={ALONE: solution})
             fold.id = f"{solution[0].id}-fold"
             solution = [*solution, fold]
         made.cells += solution

@@ -1,16 +1,27 @@
-"""The words that the binder itself writes, in the reader's language."""
+"""The words of the binder itself, which catalogs translate like the sentences of the book.
 
-from collections.abc import Callable
+A function that writes words takes `say`; `str` says them in English. `worded` marks a text whose
+literal stands elsewhere than in a call of `say`.
+"""
 
-from bookbinder.config import Book
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 Say = Callable[[str], str]
+KEYWORDS = {"say": None, "worded": None}
+SCRIPTS = {".py": "python", ".js": "javascript"}
 
 
 def worded(text: str) -> str:
-    """Return the text: it marks a literal that is said elsewhere."""
+    """Return the text; where it stands in the source, it is found for the catalogs."""
     return text
 
 
-def say_in(book: Book, language: str) -> Say:
-    return str
+def words_in(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the texts in calls of `say` and `worded` below a folder, each with its file."""
+    from babel.messages.extract import extract_from_file  # only translators need it
+
+    for path in sorted(folder.rglob("*")):
+        if kind := SCRIPTS.get(path.suffix):
+            for _, text, _, _ in extract_from_file(kind, path, KEYWORDS):
+                yield text, path.relative_to(folder.parent).as_posix()

@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from bookbinder.answers import INVITATION, YOURS, apart, python_of
+from bookbinder.answers import YOURS, apart, invitation, python_of
 from bookbinder.binding import notebook_path, read_edition_chapters
 from bookbinder.chapters import Chapter, name_cells, tags_of, title_cell
 from bookbinder.colab import INSTALL
@@ -26,6 +26,7 @@ from bookbinder.publish import covered, origin, published, unexecuted
 from bookbinder.roles import role_of
 from bookbinder.solutions import read_bound
 from bookbinder.text import lines_of
+from bookbinder.words import Say
 
 COMMAND = "make worksheets"
 FOLDERS = {False: "_build/worksheets", True: "_build/solutions"}
@@ -43,27 +44,27 @@ def worksheets_folder(book: Book, edition: Edition, solutions_only: bool) -> Pat
 
 
 def bind_worksheets(
-    book: Book, edition: Edition, solutions_only: bool, outputs: bool = True
+    book: Book, edition: Edition, solutions_only: bool, outputs: bool = True, say: Say = str
 ) -> None:
     """Write the students' or the teachers' version of every chapter of an edition."""
     folder = worksheets_folder(book, edition, solutions_only)
     chapters = read_edition_chapters(book, edition)
-    made = sheets(book, edition, chapters, teachers if solutions_only else students)
-    bring_diagrams(book.source, chapters, folder)
+    made = sheets(book, edition, chapters, teachers if solutions_only else students, say)
+    bring_diagrams(book.source, chapters, folder, say)
     for name, sheet in made.items():
         path = folder / f"{name}.ipynb"
-        write_whole(path, as_text(covered(sheet if outputs else unexecuted(sheet))))
+        write_whole(path, as_text(covered(sheet if outputs else unexecuted(sheet), say)))
         print(book.named(path))
 
 
 def sheets(
-    book: Book, edition: Edition, chapters: list[Chapter], version: Callable
+    book: Book, edition: Edition, chapters: list[Chapter], version: Callable, say: Say = str
 ) -> dict[str, NotebookNode]:
     """Return what `version`, `students` or `teachers`, makes of each chapter, by its name."""
     made = {}
     for chapter in chapters:
-        whole = bound(book, notebook_path(edition, chapter.name), chapter)
-        sheet = version(chapter, whole)
+        whole = bound(book, notebook_path(edition, chapter.name), chapter, say)
+        sheet = version(chapter, whole, say)
         if sheet is not None:
             title = title_cell(sheet)
             title.source = f"{origin(chapter.file, COMMAND)}\n{title.source}"
@@ -71,10 +72,10 @@ def sheets(
     return made
 
 
-def bound(book: Book, path: Path, chapter: Chapter) -> NotebookNode:
+def bound(book: Book, path: Path, chapter: Chapter, say: Say = str) -> NotebookNode:
     """Return the executed notebook of a chapter with its text as it was written."""
     notebook = read_bound(path)
-    expected = published(chapter, chapter.notebook)
+    expected = published(chapter, chapter.notebook, say)
     if [cell.source for cell in notebook.cells] != [cell.source for cell in expected.cells]:
         raise BookError(
             f"{book.named(path)} differs from {chapter.file}; run `make notebooks` first"
@@ -84,7 +85,7 @@ def bound(book: Book, path: Path, chapter: Chapter) -> NotebookNode:
     return notebook
 
 
-def students(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
+def students(chapter: Chapter, executed: NotebookNode, say: Say = str) -> NotebookNode:
     """Return a notebook in which solutions are stubs; no output may show what they give."""
     notebook = copy.deepcopy(executed)
     cells, removed = [], []
@@ -94,7 +95,8 @@ def students(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
         where, source, is_solution = chapter.where(index), cell.source, "solution" in tags_of(cell)
         if cell.cell_type == "markdown":
             english = chapter.english.notebook.cells[index].source
-            cell.source = INVITATION if is_solution else without_answers(source, english, where)
+            given = invitation(say)
+            cell.source = given if is_solution else without_answers(source, english, where, given)
         elif cell.cell_type == "code":
             bound, used = names_in(cell, where)
             if is_solution:
@@ -106,7 +108,7 @@ def students(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
                 attempts |= bound
             solved -= bound if cell.source == source else set()
         removed += taken_out(source, cell.source)
-        cells += apart(cell) if cell.source else []
+        cells += apart(cell, say) if cell.source else []
     notebook.cells = cells
     name_cells(notebook)
     check_nothing_left(notebook, removed, chapter)
@@ -157,15 +159,15 @@ def names_in(
     return bound, used
 
 
-def without_answers(source: str, english: str, where: str) -> str:
-    """Return prose in which folded solutions are an invitation; other folds stay."""
+def without_answers(source: str, english: str, where: str, given: str) -> str:
+    """Return prose in which `given` stands in place of solutions; other folds stay."""
     folds = list(FOLD.finditer(english))
     if english.count("<details") != len(folds):
         raise BookError(
             f"{where}: write <details>, <summary>...</summary>, text and </details> in one cell"
         )
     stays = iter([fold_stays(fold, where) for fold in folds])
-    return FOLD.sub(lambda fold: fold[0] if next(stays, False) else INVITATION, source)
+    return FOLD.sub(lambda fold: fold[0] if next(stays, False) else given, source)
 
 
 def fold_stays(fold: re.Match, where: str) -> bool:
@@ -209,7 +211,7 @@ def strings_in(value: object) -> Iterator[str]:
             yield from strings_in(entry)
 
 
-def teachers(chapter: Chapter, executed: NotebookNode) -> NotebookNode | None:
+def teachers(chapter: Chapter, executed: NotebookNode, say: Say = str) -> NotebookNode | None:
     """Return tasks and solutions with the cells above that they need; None if there are none."""
     tasks: dict[int, list[str]] = {}  # cell -> its lines among the exercises
     sections: dict[int, str] = {}  # cell -> the section in which it ends
@@ -234,7 +236,8 @@ def teachers(chapter: Chapter, executed: NotebookNode) -> NotebookNode | None:
                 needed |= used
                 cell.metadata.pop("jupyter", None)
                 kept.append(cell)
-    title = f"{title_cell(executed).source.splitlines()[0]}: tasks and solutions"
+    title = title_cell(executed).source.splitlines()[0]
+    title = say("{title}: tasks and solutions").format(title=title)
     notebook.cells = [nbformat.v4.new_markdown_cell(title), *reversed(kept)]
     name_cells(notebook)
     return notebook

@@ -8,7 +8,7 @@ from conftest import ROOT, write_files
 from this_book import BOOK, pages
 
 from bookbinder.__main__ import main
-from bookbinder.answers import CHECKS, INVITATION
+from bookbinder.answers import CHECKS, invitation
 from bookbinder.classroom.assignments import assignment
 from bookbinder.worksheets import students
 from d2l_attention.practice.exercises import find
@@ -33,8 +33,8 @@ def made_of(*cells):
 
 def test_a_check_counts_and_is_locked_and_its_answer_is_open():
     _, (task, answer, check, words, _, after) = made_of(
-        "### Exercise 6.2: backward", ("", "def f(): ..."), ("6.2", 'check("6.2", f)'), INVITATION,
-        "## Summary", INVITATION,
+        "### Exercise 6.2: backward", ("", "def f(): ..."), ("6.2", 'check("6.2", f)'), invitation(),
+        "## Summary", invitation(),
     )  # fmt: skip
     assert not answer
     assert not words  # the check counts already
@@ -54,8 +54,8 @@ def test_a_check_counts_and_is_locked_and_its_answer_is_open():
 def test_paper_counts_where_no_check_does_and_a_value_alone_gives_no_point():
     assert find("6.1").inputs is None
     _, (_, check, value, _, proof) = made_of(
-        "### Exercise 6.1", ("6.1", 'check("6.1", three)'), INVITATION, "### Exercise 6.4",
-        INVITATION,
+        "### Exercise 6.1", ("6.1", 'check("6.1", three)'), invitation(), "### Exercise 6.4",
+        invitation(),
     )  # fmt: skip
     assert check["points"] == 0
     for paper, name in ((value, "paper-6-1"), (proof, "paper-6-4")):

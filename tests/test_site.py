@@ -1,8 +1,6 @@
 """The site's sources: links, folds, references, functions; and builds that must fail."""
 
 import ast
-import copy
-import dataclasses
 import json
 import re
 import shutil
@@ -16,9 +14,8 @@ import pytest
 from conftest import ROOT, TINY, write_files
 from test_left_out import book as lacking  # noqa: F401, a fixture
 
-from bookbinder import binding
 from bookbinder.binding import bind_module, notebook_path, read_edition_chapters
-from bookbinder.config import Book, read_book
+from bookbinder.config import read_book
 from bookbinder.errors import BookError
 from bookbinder.files import as_text
 from bookbinder.publish import published
@@ -455,47 +452,36 @@ def soup(path):
 
 
 CHINESE = {
-    "# 0. First": "# 0. 第一章",
-    "A **new term**, cited [[1]](#References).": "**掩码**(new term)引自 [[1]](#References)。",
-    "## References": "## 参考文献",
-    "# 1. Second": "# 1. 第二章",
-    "## Use a new term": "## 使用掩码",
-    "It is a new term, and new terms are linked once.": "这就是掩码。",
-    "Then another line.": "再来一句。",
+    "00_first": {
+        "0. First": "0. 第一章",
+        "A **new term**, cited [[1]](#References).": "**掩码**(new term)引自 [[1]](#References)。",
+        "References": "参考文献",
+    },
+    "01_second": {
+        "1. Second": "1. 第二章",
+        "References": "参考文献",
+        "Use a new term": "使用掩码",
+        "It is a new term, and new terms are linked once.": "这就是掩码。",
+        "Then another line.": "再来一句。",
+    },
+    "readme": {"Tiny": "小书"},
 }
 
 
 @pytest.fixture
 def in_chinese(book, monkeypatch):
-    """The book with an edition in Chinese, whose words of the binder have marks around them."""
+    """The book with catalogs of Chinese, and marks around what the binder says itself."""
     change(book.root, "linked once.", "linked once.\nThen another line.")
-
-    def translated(book, edition):
-        chapters = read_edition_chapters(book, edition)
-        if edition.language == "en":
-            return chapters
-        return binding.with_shown_anchors([chinese(chapter) for chapter in chapters])
-
-    def chinese(chapter):
-        notebook = copy.deepcopy(chapter.notebook)
-        for cell in notebook.cells:
-            cell.source = "\n".join(CHINESE.get(line, line) for line in cell.source.split("\n"))
-        return dataclasses.replace(chapter, notebook=notebook, original=chapter)
-
-    def bind(book, edition):
-        edition.notebooks.mkdir(parents=True)
-        for chapter in translated(book, edition):
-            text = as_text(published(chapter, chapter.notebook))
-            notebook_path(edition, chapter.name).write_text(text)
-
-    def editions_in(book, language):
-        return [dataclasses.replace(edition, language=language) for edition in book.editions]
-
-    monkeypatch.setattr(building, "read_edition_chapters", translated)
+    change(book.root, '["en"]', '["en", "zh"]', file="book.toml")
+    (book.root / "book/locale/zh").mkdir(parents=True)
+    for name, texts in CHINESE.items():
+        entries = [f'msgid "{english}"\nmsgstr "{said}"\n' for english, said in texts.items()]
+        path = book.root / f"book/locale/zh/{name}.po"
+        path.write_text(
+            "\n".join(['msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n', *entries])
+        )
     monkeypatch.setattr(building, "say_in", lambda _, language: str if language == "en" else marked)
-    monkeypatch.setattr(binding, "bind_translation", bind, raising=False)
-    monkeypatch.setattr(Book, "editions_in", editions_in, raising=False)
-    return book
+    return read_book(book.root)
 
 
 def marked(words):

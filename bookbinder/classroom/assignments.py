@@ -8,17 +8,18 @@ import re
 
 from nbformat import NotebookNode
 
-from bookbinder.answers import CHECKS, INVITATION
+from bookbinder.answers import CHECKS, invitation
 from bookbinder.binding import read_edition_chapters
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.files import as_text, write_whole
 from bookbinder.publish import covered, unexecuted
+from bookbinder.words import Say
 from bookbinder.worksheets import sheets, students
 from d2l_attention.practice.exercises import find
 
 CHECKED, PAPER = 1, 2  # points
-HEADING = re.compile(r"^##+ (?:\w+ (\d+\.\d+)\b)?", re.MULTILINE)
+HEADING = re.compile(r"^##+ (?:[^\W\d](?:[^\W\d]| )*(\d+\.\d+)(?!\d))?", re.MULTILINE)
 LINK = re.compile(r"\]\((\w+)\.ipynb")
 CONFIG = """\
 # Made by `make worksheets ARGS=--nbgrader`: nbgrader reads it when it is called in this folder.
@@ -44,23 +45,24 @@ c.Autograde.autograde_preprocessors = [
 """
 
 
-def write_assignments(book: Book, edition: Edition) -> None:
+def write_assignments(book: Book, edition: Edition, say: Say = str) -> None:
     """Write the students' version of every chapter, in the folders of a course."""
     course = book.root / "_build" / "nbgrader" / edition.notebooks.name
     chapters = read_edition_chapters(book, edition)
-    made = sheets(book, edition, chapters, students)
+    made = sheets(book, edition, chapters, students, say)
     for chapter in chapters:
         path = course / "source" / chapter.name / f"{chapter.name}.ipynb"
-        bring_diagrams(book.source, [chapter], path.parent)
-        write_whole(path, as_text(assignment(covered(unexecuted(made[chapter.name])))))
+        bring_diagrams(book.source, [chapter], path.parent, say)
+        sheet = covered(unexecuted(made[chapter.name]), say)
+        write_whole(path, as_text(assignment(sheet, say)))
         print(book.named(path))
-    given = {"root": str(book.root), "course": edition.notebooks.name, "stub": INVITATION}
+    given = {"root": str(book.root), "course": edition.notebooks.name, "stub": invitation(say)}
     given["framework"] = edition.framework
     write_whole(course / "nbgrader_config.py", CONFIG.format(**given))
     print(book.named(course / "nbgrader_config.py"))
 
 
-def assignment(worksheet: NotebookNode) -> NotebookNode:
+def assignment(worksheet: NotebookNode, say: Say = str) -> NotebookNode:
     """Return a worksheet whose cells say to nbgrader what they are."""
     made = copy.deepcopy(worksheet)
     exercise, counts = "", set()
@@ -69,7 +71,7 @@ def assignment(worksheet: NotebookNode) -> NotebookNode:
             points = CHECKED if find(number).inputs is not None else 0
             counts |= {number} if points else set()
             mark(cell, "check", number, points)
-        elif cell.source == INVITATION and exercise and exercise not in counts:
+        elif cell.source == invitation(say) and exercise and exercise not in counts:
             mark(cell, "paper", exercise, PAPER)
         elif cell.cell_type == "markdown" and (headings := HEADING.findall(cell.source)):
             exercise = headings[-1]

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from bookbinder.binding import read_edition_chapters
-from bookbinder.config import FILE, Book, Edition, guess
+from bookbinder.config import ENGLISH, FILE, Book, Edition, guess
 from bookbinder.errors import BookError
 from bookbinder.files import write_whole
 from bookbinder.reading_time import sections
@@ -31,6 +31,8 @@ PICTURE = re.compile(r'(?<=<img )([^>]*?)src="(?!data:)([^"]*)"')
 
 def write_deck(book: Book, edition: Edition, chapter: str, session: str) -> None:
     """Write the slides of a chapter, of a session, or of a session's part of a chapter."""
+    if edition.language != ENGLISH:
+        raise BookError(f"slides are in English only, got language {edition.language!r}")
     wanted = what_to_show(book, edition, chapter, session)
     site = site_folder(book) / folder_of(edition, book.editions)
     session = session.lstrip("0")

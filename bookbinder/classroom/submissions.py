@@ -60,6 +60,7 @@ def grade_folder(
         exam: A Python file with exercises of the teacher's own, in place of a chapter's.
     """
     submissions = read_folder(folder)
+    edition = book.edition(edition.framework)  # a translated worksheet has the same code
     if exam:
         name, questions = exam.stem, exam_questions(exam)
     else:

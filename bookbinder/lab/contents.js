@@ -1,6 +1,6 @@
 // The table of contents of the book, a panel at the left of JupyterLab. What JupyterLab loads from
 // an extension that was built beforehand is a container: it is handed the modules that all
-// extensions share, and asked for the plugin.
+// extensions share, and asked for the plugin. Its words, in calls of `say`, are put in before.
 (() => {
   const CHAPTERS = [];
   const STYLE = `
@@ -43,12 +43,12 @@
     };
     const panel = new Widget();
     panel.id = "book-contents";
-    panel.title.caption = "Contents of the book";
+    panel.title.caption = say("Contents of the book");
     panel.title.icon = new LabIcon({ name: "book:contents", svgstr: ICON });
     panel.node.setAttribute("role", "navigation");
-    panel.node.setAttribute("aria-label", "Contents of the book");
+    panel.node.setAttribute("aria-label", say("Contents of the book"));
     const heading = document.createElement("h2");
-    heading.textContent = "Contents";
+    heading.textContent = say("Contents");
     const list = document.createElement("ol");
     const links = CHAPTERS.map(([file, title, sections]) => {
       const chapter = link(title, file);

@@ -11,8 +11,9 @@ import webbrowser
 from collections.abc import Iterable
 from pathlib import Path
 
-from bookbinder import binding, solutions
-from bookbinder.binding import notebook_path, read_edition_chapters
+from bookbinder import solutions
+from bookbinder.binding import bind_translation, notebook_path, read_edition_chapters
+from bookbinder.catalogs import say_in
 from bookbinder.chapters import Chapter
 from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.diagrams import pictures_shown
@@ -25,7 +26,7 @@ from bookbinder.site.pages import source_line
 from bookbinder.site.postprocess import finish
 from bookbinder.site.settings import folder_of
 from bookbinder.site.sources import edition_sources
-from bookbinder.words import Say, say_in
+from bookbinder.words import Say
 
 WARNING = re.compile(
     r"^(?:(?P<file>/[^:]*):)?(?:(?P<line>\d+):)? *(?:WARNING|ERROR): (?P<text>.*)$"
@@ -73,7 +74,7 @@ def read_editions(book: Book, languages: Iterable[str]) -> dict[Edition, list[Ch
     further = [language for language in dict.fromkeys(languages) if language != ENGLISH]
     translated = [edition for language in further for edition in book.editions_in(language)]
     for edition in translated:
-        binding.bind_translation(book, edition)
+        bind_translation(book, edition)
     return {e: read_edition_chapters(book, e) for e in (*book.editions, *translated)}
 
 

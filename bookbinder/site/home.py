@@ -8,6 +8,7 @@ from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, number_of, title_of
 from bookbinder.config import Book
+from bookbinder.diagram_words import translated
 from bookbinder.routes import Route, route_table
 from bookbinder.text import Page
 from bookbinder.words import Say, worded
@@ -84,6 +85,7 @@ def home_page(
     notebooks: list[tuple[Chapter, NotebookNode]],
     more: tuple[str, ...],
     routes: dict[str, Route],
+    pictures: dict[str, str],
     say: Say = str,
 ) -> str:
     """Return the home page: a trained layer, where to begin or go on, the routes, the chapters."""
@@ -99,12 +101,11 @@ def home_page(
         index=say("Index of terms and functions"),
     )
     lines = ["---", "html_theme.sidebar_secondary.remove: true", "---", ""]
-    lines += [f"# {say(book.title)}", "", lead, "", "```{raw} html"]
+    lines += [f"# {book.title}", "", lead, "", "```{raw} html"]
     lines += [learned(notebooks, say), opening, "```", ""]
     lines += [*ways(chapters, routes, say), ""]
-    pictures = home_pictures(book, chapters)
     cards = [
-        card(book.listed(chapter.name, title_of(chapter)), chapter, notebook, pictures, say)
+        card(book.listed(chapter.name, title_of(chapter), say), chapter, notebook, pictures, say)
         for chapter, notebook in notebooks
         if number_of(chapter.name) is not None
     ]
@@ -137,7 +138,7 @@ def ways(chapters: list[Chapter], routes: dict[str, Route], say: Say = str) -> l
     for key, route in routes.items():
         name, about = ROUTES.get(key, (f"In {key.replace('_', ' ')}", ""))
         about = say(about).format(practised=practised_in(route)) if about else ""
-        table = route_table(chapters, route)
+        table = route_table(chapters, route, say)
         boxes.append(
             ROUTE.format(name=say(name), about=about, table=table, what=say("What to read"))
         )
@@ -157,11 +158,12 @@ def practised_in(route: Route) -> int:
     return sum(any(section.is_exercises for section in read) for read in route.values())
 
 
-def home_pictures(book: Book, chapters: list[Chapter]) -> dict[str, str]:
+def home_pictures(book: Book, chapters: list[Chapter], say: Say = str) -> dict[str, str]:
     """Return the diagrams of the home page, by their names in the folder of the sources."""
     numbers = [n for chapter in chapters if (n := number_of(chapter.name)) is not None]
     paths = {name: book.source / name for name in (STRIP, *map(CARD.format, numbers))}
-    return {name: path.read_text(encoding="utf-8") for name, path in paths.items() if path.exists()}
+    texts = {n: path.read_text(encoding="utf-8") for n, path in paths.items() if path.exists()}
+    return texts if say is str else {name: translated(svg, say) for name, svg in texts.items()}
 
 
 def shown(name: str, pictures: dict[str, str]) -> str:
@@ -223,7 +225,7 @@ def contents(
     """Return the hidden tables of contents, which order the pages."""
     names = [c.name for c in chapters if c.name not in book.appendices]
     last = [
-        f"{book.listed(c.name, title_of(c))} <{c.name}>"
+        f"{book.listed(c.name, title_of(c), say)} <{c.name}>"
         for c in chapters
         if c.name in book.appendices
     ]

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from bookbinder.config import ENGLISH, Book, Edition
+from bookbinder.catalogs import README, say_in
+from bookbinder.config import ENGLISH, LANGUAGES, Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.site.browser import chromium
 from bookbinder.site.building import NEEDED, site_folder
-from bookbinder.site.languages import NAMES, tag_of
 from bookbinder.site.settings import folder_of
-from bookbinder.words import Say, say_in
+from bookbinder.words import Say
 
 if TYPE_CHECKING:
     import bs4
@@ -30,6 +30,7 @@ DROPPED = ".headerlink, script, .prev-next-footer, .start"
 EXERCISES = "section.role-exercises"
 DRAWING = "div.cell.tag_drawing"
 SOLUTIONS = "details:not(.hint):not(.hide)"
+LAST_SENTENCE = re.compile(r"([.。])[^.。]+[.。]$")  # of a still picture: where it would move
 READY = """async () => {
   await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
   await document.fonts.ready;
@@ -80,8 +81,8 @@ def print_edition(book: Book, edition: Edition, goal: Path, exercises: bool) -> 
     say = say_in(book, edition.language)
     whole, part = say("with {framework}"), say("with {framework}, without exercises")
     subtitle = (whole if exercises else part).format(framework=edition.name)
-    language = tag_of(edition.language)
-    html = one_page(say(book.title), subtitle, texts, prefix, exercises, language, say)
+    title = say_in(book, edition.language, README)(book.title)
+    html = one_page(title, subtitle, texts, prefix, exercises, edition.tag, say)
     book_page.write_text(html, encoding="utf-8")
     with chromium() as browser:
         check_letters(browser, edition.language)
@@ -106,7 +107,7 @@ def check_letters(browser: "Browser", language: str) -> None:
         page.close()
         if same:
             package = "a font with its letters (on Debian: fonts-noto-cjk)"
-            raise BookError(f"to print the book in {NAMES[language]}, install {package}")
+            raise BookError(f"to print the book in {LANGUAGES[language]}, install {package}")
 
 
 def printed(browser: "Browser", book_page: Path) -> tuple[bytes, list[list[str]]]:
@@ -233,10 +234,8 @@ def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str, say: S
         fold["open"] = ""
     for button in article.select("details.hide > summary"):  # "Show the imports"
         button.decompose()
-    for still in article.select(".d2l-explorer .still"):
-        still.string = still.get_text().partition(" Sliders appear")[0]
-    for still in article.select(".d2l-arcs .still"):
-        still.string = still.get_text().partition(" Where scripts")[0]
+    for still in article.select(":is(.d2l-explorer, .d2l-arcs) .still"):
+        still.string = LAST_SENTENCE.sub(r"\1", still.get_text())
     for element in article.select("[id]"):
         element["id"] = f"{name}--{element['id']}"
     for picture in article.select("img[src]"):

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from bookbinder.binding import notebook_path
 from bookbinder.colab import services
-from bookbinder.config import ENGLISH, Book, Edition
+from bookbinder.config import ENGLISH, LANGUAGES, Book, Edition
 from bookbinder.site.dates import last_changes
-from bookbinder.site.languages import NAMES, tag_of
 from bookbinder.site.theme_words import theme_words
 from bookbinder.words import Say
 
@@ -70,9 +69,9 @@ def sphinx_settings(
     if repository := book.repository:
         options |= {"repository_url": repository, "use_repository_button": True}
     return {
-        "project": say(book.title),
-        "html_title": say(book.title),
-        "language": tag_of(edition.language).replace("-", "_"),
+        "project": book.title,
+        "html_title": book.title,
+        "language": edition.tag.replace("-", "_"),
         "extensions": ["myst_nb", "bookbinder.site.sphinx_extension"],
         "nb_execution_mode": "off",
         "nb_number_source_lines": False,
@@ -127,8 +126,8 @@ def sphinx_settings(
         ],
         "book_languages": [
             {
-                "name": NAMES.get(other.language, other.language),
-                "tag": tag_of(other.language),
+                "name": LANGUAGES[other.language],
+                "tag": other.tag,
                 "folder": folder_of(other, editions),
                 "here": other == edition,
                 "without": list(other.without),

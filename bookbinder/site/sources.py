@@ -3,10 +3,12 @@
 import difflib
 import re
 from collections.abc import Container
+from dataclasses import replace
 
 from bookbinder.binding import notebook_path, read_or_empty, stale_files
+from bookbinder.catalogs import FIGURES, README, say_in
 from bookbinder.chapters import Chapter
-from bookbinder.config import ENGLISH, FILE, Book, Edition
+from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.files import as_text
 from bookbinder.lint import link_problems
@@ -23,7 +25,7 @@ from bookbinder.site.settings import (
     sphinx_settings,
 )
 from bookbinder.solutions import read_bound
-from bookbinder.terms import BOLD, TABLE, TERM, singular
+from bookbinder.terms import TABLE, singular, terms_in
 from bookbinder.text import Line, Page, anchor_of, headings_of, jupyter_anchor, shown_words
 from bookbinder.words import Say
 
@@ -61,8 +63,13 @@ def edition_sources(
     files["functions.md"] = functions_page(text, module, chapters, helpers, say)
     files["references.md"] = references_page(chapters, say)
     routes = read_routes(book, chapters)
-    files["index.md"] = home_page(book, lead(book, say), bound, MORE, routes, say)
-    files |= home_pictures(book, chapters)
+    about = say_in(book, edition.language, README)
+    book = replace(book, title=about(book.title))
+    lead = lead_of(read_or_empty(book.root / "README.md")).splitlines()
+    lead = "\n".join(map(about, lead))
+    pictures = home_pictures(book, chapters, say_in(book, edition.language, FIGURES))
+    files["index.md"] = home_page(book, lead, bound, MORE, routes, pictures, say)
+    files |= pictures
     settings = sphinx_settings(
         book,
         edition,
@@ -76,17 +83,6 @@ def edition_sources(
     )
     files["conf.py"] = as_conf(settings)
     return files
-
-
-def lead(book: Book, say: Say = str) -> str:
-    """Return what the README says of the book, which is also said at home."""
-    lines = lead_of(read_or_empty(book.root / "README.md")).splitlines()
-    return "\n".join(map(say, lines))
-
-
-def site_messages(book: Book) -> list[tuple[str, str]]:
-    """Return what pages say that stands in no file of the binder, each with its file."""
-    return [(book.title, FILE), *((line, "README.md") for line in lead(book).splitlines())]
 
 
 def term_places(pages: list[Page], unlinked: Container[str]) -> dict[str, tuple[str, str]]:
@@ -105,15 +101,9 @@ def shown_terms(page: Page) -> dict[str, str]:
     """Return the terms that a chapter explains, as it shows them in bold, with their English."""
     found: dict[str, str] = {}
     for line in page.lines():
-        for shown, term in [] if line.english.startswith(TABLE) else bold_words(line):
-            if TERM.fullmatch(term):
-                found.setdefault(shown, term)
+        for term, shown in [] if line.english.startswith(TABLE) else terms_in(line):
+            found.setdefault(shown, term)
     return found
-
-
-def bold_words(line: Line) -> list[tuple[str, str]]:
-    """Return what stands in bold in a line, and in its English at the same place."""
-    return list(zip(BOLD.findall(line.text), BOLD.findall(line.english), strict=False))
 
 
 def anchors(edition: Edition, read: dict[Edition, list[Chapter]]) -> dict[str, dict]:

@@ -95,7 +95,7 @@
   };
   const quoted = (all) => {
     const shown = all.slice(0, 3).map((t) => `“${[...t].length > 16 ? `${[...t].slice(0, 16).join("")}…` : t}”`);
-    return shown.join(", ") + (all.length > 3 ? " and more" : "");
+    return shown.join(", ") + (all.length > 3 ? say(" and more") : "");
   };
   const MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
   const isDate = (text) => { // whether the calendar has it, in one of the chapter's eight spellings
@@ -111,23 +111,23 @@
   };
   const count = (n) => n.toLocaleString("en-US");
   const taken = (parts, vocabulary, most, what, takes, gap = "") => {
-    if (!parts.length) return { wrong: `Nothing is typed. ${takes}` };
-    if (parts.length > most) return { wrong: `These are ${count(parts.length)} ${what}, and it takes at most ${most}.` };
+    if (!parts.length) return { wrong: say(`Nothing is typed. ${takes}`) };
+    if (parts.length > most) return { wrong: say(`These are ${count(parts.length)} ${what}, and it takes at most ${most}.`) };
     const unknown = [...new Set(parts.filter((part) => !vocabulary.includes(part)))];
-    if (unknown.length) return { wrong: `Not among the ${vocabulary.length} ${what} that this model knows: ${quoted(unknown)}. ${takes}` };
+    if (unknown.length) return { wrong: say(`Not among the ${vocabulary.length} ${what} that this model knows: ${quoted(unknown)}. ${takes}`) };
     return { tokens: parts, text: parts.join(gap), ids: parts.map((part) => vocabulary.indexOf(part)) };
   };
   const takes = { // what is typed -> tokens and their numbers, or what is wrong with them
-    sentence: (text, { reads }) => taken(text.slice(0, 20000).toLowerCase().match(/[^\s.,;:!?]+/g) ?? [], reads, 12, "words", "Choose from the lists.", " "),
+    sentence: (text, { reads }) => taken(text.slice(0, 20000).toLowerCase().match(/[^\s.,;:!?]+/g) ?? [], reads, 12, say("words"), say("Choose from the lists."), " "),
     translator: (text, { reads }) => {
-      const found = taken([...text.toLowerCase().trim()], reads.slice(1), 20, "characters", "It takes dates such as 27 mar 2024, mar 27, 2024 or 4/7/1986.");
+      const found = taken([...text.toLowerCase().trim()], reads.slice(1), 20, say("characters"), say("It takes dates such as 27 mar 2024, mar 27, 2024 or 4/7/1986."));
       if (found.ids) {
         found.ids = found.ids.map((id) => id + 1); // 0 is padding
-        if (!isDate(found.text)) found.note = ", though this is no date in one of the eight spellings.";
+        if (!isDate(found.text)) found.note = say(", though this is no date in one of the eight spellings.");
       }
       return found;
     },
-    singer: (text, { reads }) => taken([...text.toLowerCase().replace(/\s/g, "")], reads, 24, "letters", "It takes the letters a to z."),
+    singer: (text, { reads }) => taken([...text.toLowerCase().replace(/\s/g, "")], reads, 24, say("letters"), say("It takes the letters a to z.")),
   };
 
   const NS = "http://www.w3.org/2000/svg";
@@ -198,11 +198,11 @@
       const order = weights.map((w, j) => [w, j]).sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, most);
       const kept = order.filter(([w]) => w >= 0.05);
       const rest = 1 - kept.reduce((sum, [w]) => sum + w, 0);
-      const told = kept.map(([w, j]) => `${letters ? `letter ${j + 1} (${tokens[j].replace(" ", "gap")})` : tokens[j]} ${w.toFixed(2)}`);
-      return told.join(", ") + (most > 1 && rest >= 0.05 ? `${told.length ? ", " : ""}all others ${rest.toFixed(2)}` : "");
+      const told = kept.map(([w, j]) => `${letters ? say(`letter ${j + 1} (${tokens[j].replace(" ", say("gap"))})`) : tokens[j]} ${w.toFixed(2)}`);
+      return told.join(", ") + (most > 1 && rest >= 0.05 ? `${told.length ? ", " : ""}${say(`all others ${rest.toFixed(2)}`)}` : "");
     };
-    if (panels.length === 1) return `“${asker}” gives weight to: ${gets(panels[0], 3)}.`;
-    return `“${asker}” gives most weight to, head by head: ${panels.map((weights) => gets(weights, 1) || "none").join(", ")}.`;
+    if (panels.length === 1) return say(`“${asker}” gives weight to: ${gets(panels[0], 3)}.`);
+    return say(`“${asker}” gives most weight to, head by head: ${panels.map((weights) => gets(weights, 1) || say("none")).join(", ")}.`);
   };
 
   const make = (tag, properties, ...children) => {
@@ -246,7 +246,7 @@
       });
       return select;
     });
-    const step = slider("training steps", steps.length - 1, held.step);
+    const step = slider(say("training steps"), steps.length - 1, held.step);
     const asks = layouts[0] === "row" && selects ? null : slider(held.asker, 999, held.asks);
     const svgs = panels.map((name) => {
       const box = make("figure", {}, ...(name ? [make("figcaption", { textContent: name })] : []));
@@ -286,11 +286,11 @@
         if (last && last.read.text !== read.text && !run.tokens) asks.input.value = asks.input.max = at;
         asks.input.max = Math.max(asking.length - 1, 0);
         at = Number(asks.input.value);
-        asks.label(`${at + 1}: ${asking[at] ?? "none"}`);
+        asks.label(`${at + 1}: ${asking[at] ?? say("none")}`);
       }
       last = { read, run, at };
       const rows = run.weights.map((each) => each[at]);
-      told.textContent = asking.length ? says(asking[at], read.tokens, rows, kind !== "sentence") : "It writes nothing.";
+      told.textContent = asking.length ? says(asking[at], read.tokens, rows, kind !== "sentence") : say("It writes nothing.");
       out.textContent = `${held.result} ${results[kind](run, read)}${read.note ?? ""}`;
       picture();
     };
@@ -322,7 +322,7 @@
       }, 450);
     };
     if (kind === "translator") {
-      const button = make("button", { type: "button", textContent: "Write" });
+      const button = make("button", { type: "button", textContent: say("Write") });
       find(".typed").append(button);
       button.addEventListener("click", play);
       text.addEventListener("keydown", (event) => event.key === "Enter" && play());

@@ -19,6 +19,7 @@ import numpy as np
 from d2l_attention.arrays import as_array
 from d2l_attention.practice import drawing
 from d2l_attention.practice.explorer import Explorer, as_json
+from d2l_attention.practice.words import say, script_with_words, worded
 
 MOST_BYTES = 600_000
 HERE = Path(__file__).parent
@@ -48,11 +49,25 @@ class Kind:
     panels: tuple[str, ...] = ("",)
 
 
-HEADS = tuple(f"layer {layer}, head {head}" for layer in (1, 2) for head in (1, 2))
+HEADS = (
+    worded("layer 1, head 1"),
+    worded("layer 1, head 2"),
+    worded("layer 2, head 1"),
+    worded("layer 2, head 2"),
+)
 KINDS = {
-    "sentence": Kind("Your sentence", "", "Its output names:", 3, (660, 176, 1)),
-    "translator": Kind("Your date", "written", "It writes:", 15, (380, 140, 0)),
-    "singer": Kind("Your song", "letter that asks", "It sings on:", 29, (380, 76, 0), HEADS),
+    "sentence": Kind(worded("Your sentence"), "", worded("Its output names:"), 3, (660, 176, 1)),
+    "translator": Kind(
+        worded("Your date"), worded("written"), worded("It writes:"), 15, (380, 140, 0)
+    ),
+    "singer": Kind(
+        worded("Your song"),
+        worded("letter that asks"),
+        worded("It sings on:"),
+        29,
+        (380, 76, 0),
+        HEADS,
+    ),
 }
 
 
@@ -115,10 +130,10 @@ def draw_arcs(
         "asks": asks % len(asking),
         "step": len(steps) - 1,
         "size": model.size,
-        "panels": model.panels,
-        "ask": model.ask,
-        "asker": model.asker,
-        "result": model.result,
+        "panels": [say(name) for name in model.panels],
+        "ask": say(model.ask),
+        "asker": say(model.asker),
+        "result": say(model.result),
         **more,
     }
     pictures = [
@@ -130,7 +145,7 @@ def draw_arcs(
             f"a widget may weigh {MOST_BYTES} bytes, and this one weighs {len(html.encode())}: "
             "take fewer snapshots"
         )
-    return Explorer(html, f"{caption}\n{told}\n{model.result} {result}")
+    return Explorer(html, f"{caption}\n{told}\n{say(model.result)} {result}")
 
 
 def packed(arrays: Sequence[np.ndarray]) -> str:
@@ -164,7 +179,11 @@ def says(asker: str, tokens: Sequence[str], panels: np.ndarray, letters: bool) -
     """Say in words what the arcs show; `arcs.js` says the same."""
 
     def named(j: int) -> str:
-        return f"letter {j + 1} ({tokens[j].replace(' ', 'gap')})" if letters else tokens[j]
+        if not letters:
+            return tokens[j]
+        return say("letter {j} ({tokens})").format(
+            j=j + 1, tokens=tokens[j].replace(" ", say("gap"))
+        )
 
     def gets(weights: np.ndarray, most: int) -> str:
         order = sorted(range(len(weights)), key=lambda j: (-weights[j], j))[:most]
@@ -172,13 +191,15 @@ def says(asker: str, tokens: Sequence[str], panels: np.ndarray, letters: bool) -
         rest = 1 - sum(weights[j] for j in kept)
         told = [f"{named(j)} {drawing.number_text(weights[j], 2)}" for j in kept]
         if most > 1 and rest >= 0.05:
-            told.append(f"all others {drawing.number_text(rest, 2)}")
+            told.append(say("all others {rest}").format(rest=drawing.number_text(rest, 2)))
         return ", ".join(told)
 
     if len(panels) == 1:
-        return f"“{asker}” gives weight to: {gets(panels[0], 3)}."
-    each = ", ".join(gets(row, 1) or "none" for row in panels)
-    return f"“{asker}” gives most weight to, head by head: {each}."
+        told = say("“{asker}” gives weight to: {gets}.")
+        return told.format(asker=asker, gets=gets(panels[0], 3))
+    each = ", ".join(gets(row, 1) or say("none") for row in panels)
+    told = say("“{asker}” gives most weight to, head by head: {panels}.")
+    return told.format(asker=asker, panels=each)
 
 
 def line(tokens: Sequence[str], width: int) -> tuple[float, list[float]]:
@@ -257,8 +278,13 @@ def page(
 ) -> str:
     model = KINDS[kind]
     lines = [re.sub(r"(^|\s)//.*", "", line).strip() for line in SCRIPT.splitlines()]
+    moving = script_with_words("\n".join(filter(None, lines)))
+    still = say(
+        "Still picture of “{text}” after {steps} training steps. Where scripts may run, in a "
+        "trusted notebook or on a web page, you can type your own."
+    ).format(text=held["text"], steps=held["steps"][-1])
     figures = "\n".join(
-        f"<figure><figcaption>{name}</figcaption>{image}</figure>" if name else image
+        f"<figure><figcaption>{escape(say(name))}</figcaption>{image}</figure>" if name else image
         for name, image in zip(model.panels, pictures, strict=True)
     )
     return "\n".join(
@@ -272,12 +298,10 @@ def page(
             figures,
             "</div>",
             f'<p class="says" role="status">{escape(told)}</p>',
-            f'<p class="out">{escape(f"{model.result} {result}")}</p>',
-            f'<p class="still">Still picture of “{escape(held["text"])}” after '
-            f"{held['steps'][-1]} training steps. Where scripts may run, in a trusted notebook or "
-            "on a web page, you can type your own.</p>",
+            f'<p class="out">{escape(f"{say(model.result)} {result}")}</p>',
+            f'<p class="still">{escape(still)}</p>',
             f'<p class="cap">{escape(caption)}</p>',
             "</div>",
-            "<script>(() => {\n" + "\n".join(filter(None, lines)) + "\n})();</script>",
+            f"<script>(() => {{\n{moving}\n}})();</script>",
         ]
     )

@@ -23,10 +23,17 @@ from d2l_attention.practice.exercises import Exercise, Stream, find
 from d2l_attention.practice.explorer import STYLE
 from d2l_attention.practice.gradients import central_differences
 from d2l_attention.practice.progress import note
+from d2l_attention.practice.words import say, worded
 
 CELL_STYLE = "".join(line for line in STYLE.splitlines() if line.startswith("table"))
 NOT_THEIRS = (str(Path(__file__).parent.parent), *map(sysconfig.get_path, ("stdlib", "purelib")))
 COLORS = {"passed": "#2da44e", "wrong": "#d1242f", "error": "#d1242f", "not attempted": "#8c959f"}
+VERDICTS = {
+    "passed": worded("{number} passed."),
+    "wrong": worded("{number} wrong."),
+    "error": worded("{number} error."),
+    "not attempted": worded("{number} not attempted."),
+}
 MOST_SHOWN = 8  # rows and columns
 SHAPES_CLASH = re.compile(
     r"must match|broadcast|shapes? .*(cannot|mismatch|incompatible)|mat1 and mat2|contracting"
@@ -54,13 +61,17 @@ class Result:
     def _ipython_display_(self) -> None:
         pass
 
+    @property
+    def verdict(self) -> str:
+        return say(VERDICTS[self.status]).format(number=self.number)
+
     def text(self) -> str:
-        return "\n".join([*side_by_side(self), f"{self.number} {self.status}. {self.message}"])
+        return "\n".join([*side_by_side(self), f"{self.verdict} {self.message}"])
 
     def html(self) -> str:
         verdict = (
             f'<p style="border-left:4px solid {COLORS[self.status]};padding-left:10px;'
-            f'margin:6px 0"><b>{self.number} {self.status}.</b> {escape(self.message)}</p>'
+            f'margin:6px 0"><b>{self.verdict}</b> {escape(self.message)}</p>'
         )
         return f"<style>{CELL_STYLE}</style>\n{tables(self)}{verdict}"
 
@@ -107,7 +118,7 @@ def examine(
     def result(status: str, message: str, mistake: str | None = None, trial: Trial | None = None):
         return Result(exercise.number, status, message, mistake, trial, exercise.tolerance)
 
-    missing = result("not attempted", "Write your answer, then check it again.")
+    missing = result("not attempted", say("Write your answer, then check it again."))
     if answer is None or answer is Ellipsis:
         return missing
     if misfit := wrong_call(exercise, answer):
@@ -125,24 +136,26 @@ def examine(
         if returned is None or returned is Ellipsis:
             if is_stub(answer):
                 return missing
-            say = f"Your code returns {returned}. Is a `return` missing?"
-            return result("wrong", say, "nothing returned")
+            nothing = say("Your code returns {nothing}. Is a `return` missing?")
+            return result("wrong", nothing.format(nothing=returned), "nothing returned")
         if given and isinstance(returned, np.ndarray):
-            say = "Your code returns a NumPy array: stay in the arrays that it is given."
-            return result("wrong", say, "a NumPy array")
+            other = say("Your code returns a NumPy array: stay in the arrays that it is given.")
+            return result("wrong", other, "a NumPy array")
         try:
             trials.append(tried(exercise, inputs, given, returned))
-        except TypeError as error:
-            return result("wrong", f"Your code returns {error}.", "not an array")
+        except TypeError:
+            other = say("Your code returns no array of real numbers, but a {type}.")
+            return result("wrong", other.format(type=type(returned).__name__), "not an array")
     found = diagnose(exercise, trials)
     if found is None and not numbers_only:
         found = beyond_the_numbers(exercise, answer, through)
     if found is None:
-        inputs = f" on {len(trials)} inputs" if len(trials) > 1 else ""
-        return result("passed", f"Your answer is right{inputs}.", None, trials[0])
+        several = say("Your answer is right on {count} inputs.").format(count=len(trials))
+        right = several if len(trials) > 1 else say("Your answer is right.")
+        return result("passed", right, None, trials[0])
     wrong = [t for t in trials if not t.right(exercise.tolerance)]
-    also = " It also writes into its argument." if wrong and any(t.changed for t in trials) else ""
-    return result("wrong", found[1] + also, found[0], (wrong or trials)[0])
+    also = [say("It also writes into its argument.")] * any(wrong and t.changed for t in trials)
+    return result("wrong", " ".join([found[1], *also]), found[0], (wrong or trials)[0])
 
 
 def beyond_the_numbers(
@@ -159,12 +172,12 @@ def beyond_the_numbers(
             most = exercise.most_elements(*inputs)
             made = through.largest_array(asked, inputs)
             if math.prod(made) > most:
-                return "an array too large", (
-                    f"The values are right, but on its way your code makes an array of shape "
-                    f"{made}: the task allows {most} elements for these inputs."
-                )
-        if exercise.gradient and (say := wrong_gradient(exercise, answer, inputs, through)):
-            return "gradient", say
+                return "an array too large", say(
+                    "The values are right, but on its way your code makes an array of shape "
+                    "{shape}: the task allows {most} elements for these inputs."
+                ).format(shape=made, most=most)
+        if exercise.gradient and (wrong := wrong_gradient(exercise, answer, inputs, through)):
+            return "gradient", wrong
     return None
 
 
@@ -178,15 +191,18 @@ def wrong_gradient(
     for at, gradient in got.items():
         wanted = central_differences(exercise.reference, inputs, at, direction)
         if not np.isfinite(gradient).all():
-            found = "not finite"
+            wrong = say(
+                "The values are right, but their gradient with respect to {argument} is not "
+                "finite. Gradients flow through the values that where() discards as well."
+            )
         elif not np.allclose(gradient, wanted, rtol=1e-2, atol=1e-2):
-            found = "wrong"
+            wrong = say(
+                "The values are right, but their gradient with respect to {argument} is wrong. "
+                "Gradients flow through the values that where() discards as well."
+            )
         else:
             continue
-        return (
-            f"The values are right, but their gradient with respect to {names[at]} is {found}. "
-            "Gradients flow through the values that where() discards as well."
-        )
+        return wrong.format(argument=names[at])
     return None
 
 
@@ -197,13 +213,17 @@ def wrong_call(exercise: Exercise, answer: object) -> str | None:
     wanted = ", ".join(inspect.signature(exercise.reference).parameters)
     if not callable(answer):
         kind = type(answer).__name__
-        return f"The answer is to be a function of ({wanted}), not of type {kind}."
+        wrong = say("The answer is to be a function of ({arguments}), not of type {type}.")
+        return wrong.format(arguments=wanted, type=kind)
     with contextlib.suppress(ValueError):  # some built-in functions do not say
         signature = inspect.signature(answer)
         try:
             signature.bind(*exercise.cases()[0])
         except TypeError:
-            return f"Your function takes {signature}, and the task calls it with ({wanted})."
+            wrong = say(
+                "Your function takes {signature}, and the task calls it with ({arguments})."
+            )
+            return wrong.format(signature=signature, arguments=wanted)
     return None
 
 
@@ -258,20 +278,21 @@ def raised_by_them(error: BaseException) -> bool:
 
 def complaint(error: BaseException, exercise: Exercise, inputs: tuple, framework: str) -> str:
     """Return an exception of the reader's code in one line, with their line."""
-    text = f"Your code raises {type(error).__name__}"
+    raised = type(error).__name__
     with contextlib.suppress(Exception):  # a message that cannot be made is none
         said = NOT_MEANT.sub("", (BOLD.search(str(error)) or [0, str(error)])[1]).strip()
-        text += f": {said.splitlines()[0][:200]}" if said else ""
-    own = frames_of(error)
-    text += f" (line {own[-1].lineno}: {own[-1].line[:80]})" if own else ""
+        raised += f": {said.splitlines()[0][:200]}" if said else ""
+    if own := frames_of(error):
+        place = say("(line {number}: {code})")
+        raised += " " + place.format(number=own[-1].lineno, code=own[-1].line[:80])
     if SHAPES_CLASH.search(str(error)):
         with np.errstate(all="ignore"):
             shape = np.shape(exercise.reference(*map(copied, inputs)))
-        text += (
-            f". Did an axis get lost on the way? A sum or a maximum keeps its axis with "
-            f"{load(framework).KEEP_AXIS}=True. The result has shape {shape}."
-        )
-    return text
+        return say(
+            "Your code raises {error}. Did an axis get lost on the way? A sum or a maximum keeps "
+            "its axis with {option}=True. The result has shape {shape}."
+        ).format(error=raised, option=load(framework).KEEP_AXIS, shape=shape)
+    return say("Your code raises {error}").format(error=raised)
 
 
 def pictured(trial: Trial, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
@@ -282,7 +303,7 @@ def pictured(trial: Trial, tolerance: float) -> tuple[np.ndarray, np.ndarray, np
     if fits and target.ndim > 2:
         first = np.argwhere(wrong)[0] if wrong.any() else np.zeros(target.ndim, int)
         at = tuple(int(i) for i in first[:-2])
-        note = f"part {list(at)} of shape {target.shape}"
+        note = say("part {part} of shape {shape}").format(part=list(at), shape=target.shape)
         target, answer, wrong = target[at], answer[at], wrong[at]
     target, answer = as_matrix(target), as_matrix(answer)
     wrong = as_matrix(wrong) if fits else np.zeros(answer.shape, bool)
@@ -299,8 +320,11 @@ def as_matrix(array: np.ndarray) -> np.ndarray:
 
 def headings(trial: Trial) -> tuple[str, str]:
     if trial.target.shape == trial.answer.shape:
-        return "target", "your answer"
-    return f"target, shape {trial.target.shape}", f"your answer, shape {trial.answer.shape}"
+        return say("target"), say("your answer")
+    return (
+        say("target, shape {shape}").format(shape=trial.target.shape),
+        say("your answer, shape {shape}").format(shape=trial.answer.shape),
+    )
 
 
 def digits_of(trial: Trial) -> int:

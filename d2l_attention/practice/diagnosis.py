@@ -7,6 +7,7 @@ import numpy as np
 
 from d2l_attention.arrays import as_array, copied, kind_of
 from d2l_attention.practice.exercises import Exercise
+from d2l_attention.practice.words import say, worded
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,12 @@ class Trial:
     def right(self, tolerance: float) -> bool:
         return same(self.answer, self.target, tolerance)
 
+
+KINDS = {
+    "boolean": worded("The answer must be boolean, and yours is {dtype}."),
+    "integer": worded("The answer must be integer, and yours is {dtype}."),
+    "floating point": worded("The answer must be floating point, and yours is {dtype}."),
+}
 
 Look = Callable[[list[Trial], Trial, float], str | None]  # what to say, if there is this mistake
 
@@ -45,7 +52,7 @@ def diagnose(exercise: Exercise, trials: list[Trial]) -> tuple[str, str] | None:
             same(t.answer, expected(mistake.wrong, t.inputs), tolerance) for t in trials
         )
         if made or (mistake.when and all(holds(mistake.when, t) for t in wrong)):
-            return mistake.name, mistake.say
+            return mistake.name, say(mistake.say)
     looks = WHEN_WRONG if exercise.inputs else WHEN_A_WRONG_VALUE
     return next(found(looks, trials, wrong[0], tolerance))
 
@@ -75,69 +82,73 @@ def found(
 
 def in_place(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     if any(t.changed for t in trials):
-        names = " and ".join(next(t.changed for t in trials if t.changed))
-        return (
-            f"The values are right, but your code writes into its argument {names}: the "
+        names = say(" and ").join(next(t.changed for t in trials if t.changed))
+        return say(
+            "The values are right, but your code writes into its argument {argument}: the "
             "caller finds other values there afterwards. Make a new array."
-        )
+        ).format(argument=names)
 
 
 def wrong_kind(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     kind = kind_of(trial.answer_dtype)
     if trial.inputs and trial.target_kind != kind and trial.target.ndim:
-        return f"The answer must be {trial.target_kind}, and yours is {trial.answer_dtype}."
+        return say(KINDS[trial.target_kind]).format(dtype=trial.answer_dtype)
     if trial.target.ndim and trial.wanted_dtype not in (None, trial.answer_dtype):
-        return (
-            f"The values are right, but the data type changes: the input is "
-            f"{trial.wanted_dtype} and your answer {trial.answer_dtype}."
-        )
+        return say(
+            "The values are right, but the data type changes: the input is {wanted} and your "
+            "answer {dtype}."
+        ).format(wanted=trial.wanted_dtype, dtype=trial.answer_dtype)
 
 
 def a_list(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     if trial.is_list and trial.target.ndim:
-        return "The values are right, but in a list: return an array, which has a shape."
+        return say("The values are right, but in a list: return an array, which has a shape.")
 
 
 def wrong_shape(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     answer, target = trial.answer, trial.target
     if answer.shape == target.shape:
         return None
-    text = f"The answer must have shape {target.shape}, and yours has {answer.shape}."
+    text = say("The answer must have shape {wanted}, and yours has {shape}.")
+    text = text.format(wanted=target.shape, shape=answer.shape)
     if answer.ndim == target.ndim and same(
         answer.swapaxes(-1, -2) if answer.ndim > 1 else answer, target, tolerance
     ):
-        return f"{text} It is transposed: the last two axes are swapped."
+        return text + " " + say("It is transposed: the last two axes are swapped.")
     if same(answer.squeeze(), target.squeeze(), tolerance):
-        return f"{text} The values are right; an axis of size 1 is missing or too many."
+        return text + " " + say("The values are right; an axis of size 1 is missing or too many.")
     if answer.size > target.size:
-        text += (
-            " It is larger than it should be, and no error has stopped you: two arrays were "
+        larger = say(
+            "It is larger than it should be, and no error has stopped you: two arrays were "
             "broadcast whose axes do not mean the same. Compare the shapes of what you combine."
         )
+        return f"{text} {larger}"
     return text
 
 
 def not_finite(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     if not (~np.isfinite(trial.answer) & np.isfinite(trial.target)).any():
         return None
-    what = "NaN" if np.isnan(trial.answer).any() else "infinite"
-    return (
-        f"Some entries are {what}. Look for 0/0, for inf - inf, for 0 times inf or the log "
+    what = "NaN" if np.isnan(trial.answer).any() else say("infinite")
+    return say(
+        "Some entries are {what}. Look for 0/0, for inf - inf, for 0 times inf or the log "
         "of 0: rows where nothing is left, or exponentials that overflow."
-    )
+    ).format(what=what)
 
 
 def hard_coded(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     first = trials[0]
     repeated = all(same(t.answer, first.answer, tolerance) for t in trials[1:])
     if len(trials) > 1 and repeated and np.isfinite(first.answer).all():
-        return "Your code gives the same values for every input: compute them from the arguments."
+        return say(
+            "Your code gives the same values for every input: compute them from the arguments."
+        )
     if first.right(tolerance):
         shapes = ", ".join(str(np.shape(x)) for x in trial.inputs)
-        return (
+        return say(
             "It is right on the first input and wrong on another one, shown here "
-            f"(shapes {shapes}). Does your code rely on a size or value of the first?"
-        )
+            "(shapes {shapes}). Does your code rely on a size or value of the first?"
+        ).format(shapes=shapes)
 
 
 def not_normalized(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
@@ -150,10 +161,9 @@ def not_normalized(trials: list[Trial], trial: Trial, tolerance: float) -> str |
         and wanted.any()
         and not np.allclose(got, wanted, atol=1e-3)
     ):
-        return (
-            f"These are weights: each row must sum to {set_text(wanted)}, and yours sum to "
-            f"{set_text(got)}."
-        )
+        return say(
+            "These are weights: each row must sum to {wanted}, and yours sum to {sums}."
+        ).format(wanted=set_text(wanted), sums=set_text(got))
 
 
 def set_text(values: np.ndarray) -> str:
@@ -167,23 +177,24 @@ def a_factor(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
         return None
     factor = float(np.median(trial.answer[there] / trial.target[there]))
     if np.isfinite(factor) and factor and same(trial.answer, factor * trial.target, tolerance):
-        return (
-            f"All entries are {factor:.4g} times the right ones: a scale is missing or "
+        return say(
+            "All entries are {factor} times the right ones: a scale is missing or "
             "too many, a mean in place of a sum, or a wrong sign."
-        )
+        ).format(factor=f"{factor:.4g}")
 
 
 def an_offset(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     offset = float(np.median(trial.answer - trial.target))
     if trial.target.size > 1 and same(trial.answer, trial.target + offset, tolerance):
-        return f"All entries differ from the right ones by the same {offset:.4g}."
+        differ = say("All entries differ from the right ones by the same {offset}.")
+        return differ.format(offset=f"{offset:.4g}")
 
 
 def another_order(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     if trial.target.size > 1 and same(
         np.sort(trial.answer, None), np.sort(trial.target, None), tolerance
     ):
-        return (
+        return say(
             "The values are right, but in another order: an axis is transposed, or a "
             "reshape or repeat took them in the wrong order (repeat, repeat_interleave)."
         )
@@ -192,19 +203,29 @@ def another_order(trials: list[Trial], trial: Trial, tolerance: float) -> str | 
 def some_differ(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     off = ~np.isclose(trial.answer, trial.target, tolerance, tolerance, equal_nan=True)
     at = tuple(int(i) for i in np.argwhere(off)[0])
-    where = f" at {list(at)}" if at else ""
-    return (
-        f"{off.sum()} of {off.size} entries differ; the first{where} should be "
-        f"{short(trial.target[at])} and is {short(trial.answer[at])}."
+    differ = say(
+        "{count} of {all} entries differ; the first at {place} should be {wanted} and is {value}."
+    )
+    if not at:
+        differ = say(
+            "{count} of {all} entries differ; the first should be {wanted} and is {value}."
+        )
+    return differ.format(
+        count=off.sum(),
+        all=off.size,
+        place=list(at),
+        wanted=short(trial.target[at]),
+        value=short(trial.answer[at]),
     )
 
 
 def not_the_value(trials: list[Trial], trial: Trial, tolerance: float) -> str:
     """Say how much is wrong and not what would be right: the value is the answer."""
     if not trial.target.ndim:
-        return "This is not the value that the task asks for."
+        return say("This is not the value that the task asks for.")
     off = ~np.isclose(trial.answer, trial.target, tolerance, tolerance, equal_nan=True)
-    return f"{off.sum()} of {off.size} numbers differ from what the task asks for."
+    differ = say("{count} of {all} numbers differ from what the task asks for.")
+    return differ.format(count=off.sum(), all=off.size)
 
 
 def short(value: float) -> str:

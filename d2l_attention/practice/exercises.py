@@ -12,6 +12,7 @@ import numpy as np
 
 from d2l_attention.arrays import single_precision
 from d2l_attention.practice.recurring_mistakes import RECURRING
+from d2l_attention.practice.words import say
 
 
 @dataclass(frozen=True)
@@ -118,9 +119,11 @@ class Stream:
 
     def __next__(self) -> object:
         if self.over:
-            raise RuntimeError("the stream is over: it can be read only once")
+            raise RuntimeError(say("the stream is over: it can be read only once"))
         if sum(part() is not None for part in self.given) > 2:
-            raise RuntimeError("you keep what has gone by: let go of a part before the next comes")
+            raise RuntimeError(
+                say("you keep what has gone by: let go of a part before the next comes")
+            )
         part = next(self.parts, None)
         if part is None:
             self.over = True
@@ -165,5 +168,6 @@ def find(number: object) -> Exercise:
     for exercise in exercises:
         if exercise.number == str(number):
             return exercise
-    known = ", ".join(e.number for e in exercises) or "none"
-    raise ValueError(f"there is no check for exercise {number!r}; with a check: {known}")
+    known = ", ".join(e.number for e in exercises) or say("none")
+    missing = say("there is no check for exercise {number}; with a check: {known}")
+    raise ValueError(missing.format(number=repr(number), known=known))

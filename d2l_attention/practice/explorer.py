@@ -11,6 +11,7 @@ import numpy as np
 
 from d2l_attention.arrays import as_array, dtype_of, kind_of
 from d2l_attention.practice import drawing, explorer_live, explorer_planes, explorer_plots
+from d2l_attention.practice.words import say, script_with_words
 
 MOST_BYTES = 60_000
 MOST_SLIDERS = 4
@@ -29,7 +30,8 @@ def script(*kits: str) -> str:
     text = "".join(file.read_text(encoding="utf-8") for file in files if file.exists())
     lines = [re.sub(r"(^|\s)//.*", "", line).strip() for line in text.splitlines()]
     constants = f'const BLUES = "{drawing.BLUES}", TINY = {TINY:g}, DIGITS = {drawing.DIGITS};'
-    return "\n".join(["(() => {", constants, "const kits = [];", *filter(None, lines), "})();"])
+    text = "\n".join(["(() => {", constants, "const kits = [];", *filter(None, lines), "})();"])
+    return script_with_words(text)
 
 
 class Toggles(dict):
@@ -133,10 +135,11 @@ def explore(
         raise ValueError("large: each plot needs a title")
     if plots:
         opened = tables[:1] if lit else []
-        drawn = draw_all(plots, frames, first, values, f"{caption} Still picture at {still}.")
+        alt = say("Still picture at {still}.").format(still=still)
+        drawn = draw_all(plots, frames, first, values, f"{caption} {alt}")
         shapes = in_zoom(drawn, large) if large else in_stacks(drawn, map(len, stacks))
         hidden = [*tables[len(opened) :], number_table(frames, first, folded)]
-        hidden = fold("Numbers", "\n".join(filter(None, hidden)))
+        hidden = fold(say("Numbers"), "\n".join(filter(None, hidden)))
         tables = [*opened, shapes, explorer_plots.legend(plots), hidden]
     alone = [name for name in of_axes(frames[0], 0) if name not in folded]
     tables.append(number_table(frames, first, alone))
@@ -473,14 +476,17 @@ def page(
     sheets = [HERE / f"explorer_{kit}.css" for kit in kits]
     style = STYLE + "".join(sheet.read_text("utf-8") for sheet in sheets if sheet.exists())
     parts = f'class="parts{layout}"' + ' aria-live="polite"' * read_out
+    fixed = say(
+        "Still picture at {still}. "
+        "Sliders appear where scripts may run: in a trusted notebook or on a web page."
+    ).format(still=still)
     held = "".join(f' data-{name}="{escape(text)}"' for name, text in data.items() if text)
     return "\n".join(
         [
             f'<div class="d2l-explorer"{held}>',
             f"<style>{''.join(style.splitlines())}</style>",
             f'<p class="q">{escape(question)}</p>',
-            f'<p class="still">Still picture at {escape(still)}. '
-            "Sliders appear where scripts may run: in a trusted notebook or on a web page.</p>",
+            f'<p class="still">{escape(fixed)}</p>',
             f"<div {parts}>",
             picture,
             "</div>",
@@ -504,7 +510,7 @@ def plain_numbers(part: np.ndarray) -> list:
 
 def plain(parts: Parts, caption: str, still: str, outlines: set[str]) -> str:
     """Return the first picture as text."""
-    lines = [f"{caption} (sliders at {still})"]
+    lines = [caption + " " + say("(sliders at {still})").format(still=still)]
     for name, part in parts.items():
         if isinstance(part, str):
             lines.append(f"{name}: {part}")

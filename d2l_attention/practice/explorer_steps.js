@@ -14,21 +14,21 @@
     let timer = 0;
     const stop = () => {
       timer = clearInterval(timer);
-      if (play) play.textContent = "Play";
+      if (play) play.textContent = say("Play");
     };
     const go = (step) => control.set(Math.min(Math.max(control.at() + step, 0), last));
-    const back = button("Back", () => (stop(), go(-1)));
+    const back = button(say("Back"), () => (stop(), go(-1)));
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches; // then no Play
-    const play = !still && button("Play", () => {
+    const play = !still && button(say("Play"), () => {
       if (timer) return stop();
       if (control.at() === last) control.set(0);
-      play.textContent = "Pause";
+      play.textContent = say("Pause");
       timer = setInterval(() => {
         go(1);
         if (control.at() === last || !element.isConnected) stop();
       }, 700);
     });
-    const next = button("Next", () => (stop(), go(1)));
+    const next = button(say("Next"), () => (stop(), go(1)));
     control.element.querySelector("input").addEventListener("input", stop);
     const tell = control.tell;
     control.tell = () => {

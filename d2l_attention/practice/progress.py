@@ -11,6 +11,8 @@ import os
 import secrets
 from pathlib import Path
 
+from d2l_attention.practice.words import say
+
 VARIABLE = "D2L_PROGRESS"
 WORD = ".d2l-attention-progress"
 
@@ -23,7 +25,8 @@ def note(number: str, status: str, mistake: str | None) -> None:
             with open(Path(folder, f"{students_word()}.jsonl"), "a", encoding="utf-8") as file:
                 file.write(line)
         except OSError as error:
-            say_once(f"The class's progress, {folder}, cannot be written: {error.strerror}.")
+            failed = say("The class's progress, {folder}, cannot be written: {error}.")
+            say_once(failed.format(folder=folder, error=error.strerror))
 
 
 @functools.cache

@@ -1,0 +1,119 @@
+"""Catalogs of translations: book/locale/<language>/<name>.po, one for each chapter and a few more.
+
+A catalog has every sentence of all frameworks' editions. What is missing in it, or marked fuzzy
+because the English has changed, is said in English.
+"""
+
+import io
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import PoFileError, read_po, write_po
+
+from bookbinder.config import Book, guess
+from bookbinder.errors import BookError
+from bookbinder.files import write_whole
+
+FOLDER = "locale"
+INTERFACE, PRACTICE, FIGURES, README = "interface", "practice", "figures", "readme"
+BESIDE = (INTERFACE, PRACTICE, FIGURES, README)  # the catalogs of no chapter
+HEAD = (
+    'msgid ""\nmsgstr ""\n"Language: {language}\\n"\n"MIME-Version: 1.0\\n"\n'
+    '"Content-Type: text/plain; charset=utf-8\\n"\n"Content-Transfer-Encoding: 8bit\\n"\n\n'
+)
+Message = tuple[str, str, str]  # text, the file it is from, a comment
+
+
+def catalog_file(book: Book, language: str, name: str) -> Path:
+    return book.source / FOLDER / language / f"{name}.po"
+
+
+def check_catalogs(book: Book) -> None:
+    """Raise BookError for a catalog of no chapter or of no language."""
+    known = {*book.chapters, *BESIDE}
+    for folder in sorted((book.source / FOLDER).glob("*")):
+        if folder.name not in book.languages:
+            raise BookError(f"{book.named(folder)}: {folder.name!r} is not under languages")
+        for path in sorted(folder.glob("*.po")):
+            if path.stem not in known:
+                there = f"the book has no chapter {path.stem!r}{guess(path.stem, known)}"
+                raise BookError(f"{book.named(path)}: {there}")
+
+
+def read_catalog(book: Book, language: str, name: str) -> Catalog:
+    """Return a catalog, empty where there is no file; a broken one raises BookError."""
+    path = catalog_file(book, language, name)
+    if not path.exists():
+        return Catalog(fuzzy=False)
+    return parsed(path.read_bytes(), book.named(path))
+
+
+@cache
+def parsed(data: bytes, file: str) -> Catalog:
+    try:
+        data.decode("utf-8")
+        return read_po(io.BytesIO(data), abort_invalid=True, charset="utf-8")
+    except PoFileError as error:
+        raise BookError(f"{file}:{error.lineno}: {error}: {error.line.strip()!r}") from None
+    except (ValueError, SyntaxError) as error:  # no UTF-8, a quote that does not end
+        raise BookError(f"{file}: {error}") from None
+
+
+def said(catalog: Catalog, text: str) -> str:
+    """Return the translation of a text, or itself where there is none that holds."""
+    message = catalog.get(text)
+    return message.string if message and message.string and not message.fuzzy else text
+
+
+def is_said(catalog: Catalog, text: str) -> bool:
+    message = catalog.get(text)
+    return bool(message and message.string and not message.fuzzy)
+
+
+def say_in(book: Book, language: str, name: str = INTERFACE) -> Callable[[str], str]:
+    """Return what says texts in a language, by a catalog; for English, `str`."""
+    if language == book.languages[0]:
+        return str
+    catalog = read_catalog(book, language, name)
+    return lambda text: said(catalog, text)
+
+
+def template(editions: Iterable[Iterable[Message]]) -> Catalog:
+    """Return the messages of all editions as one catalog, each new one behind its neighbor."""
+    order: list[str] = []
+    notes: dict[str, tuple[str, str]] = {}
+    for messages in editions:
+        at = -1
+        for text, file, comment in messages:
+            if text not in notes:
+                order.insert(at + 1, text)
+                notes[text] = file, comment
+            at = order.index(text)
+    catalog = Catalog(fuzzy=False)
+    for text in order:
+        file, comment = notes[text]
+        catalog.add(text, locations=[(file, None)], auto_comments=[comment] * bool(comment))
+    return catalog
+
+
+def updated(catalog: Catalog, new: Catalog) -> Catalog:
+    """Return a catalog with the messages of `new`; those of changed sentences are fuzzy."""
+    made = read_po(io.BytesIO(as_po(catalog, "").encode()), charset="utf-8")
+    made.update(new, update_creation_date=False)
+    return made
+
+
+def as_po(catalog: Catalog, language: str) -> str:
+    """Return a catalog as text, which depends on its messages alone."""
+    file = io.BytesIO()
+    write_po(file, catalog, width=0, omit_header=True, include_lineno=False, include_previous=True)
+    return HEAD.format(language=language) + file.getvalue().decode("utf-8")
+
+
+def update_catalog(book: Book, language: str, name: str, new: Catalog) -> Catalog:
+    """Bring a catalog's file to the messages of `new`, and return it."""
+    made = updated(read_catalog(book, language, name), new)
+    write_whole(catalog_file(book, language, name), as_po(made, language))
+    return made

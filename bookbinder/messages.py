@@ -1,0 +1,127 @@
+"""Bring the catalogs of a language to the book as it is, and say what is missing in them."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from io import BytesIO
+from os.path import relpath
+from pathlib import Path
+
+import nbformat
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+
+from bookbinder.agreement import disagreements
+from bookbinder.binding import read_english_chapters
+from bookbinder.catalogs import (
+    FIGURES,
+    INTERFACE,
+    PRACTICE,
+    README,
+    Message,
+    catalog_file,
+    is_said,
+    read_catalog,
+    template,
+    update_catalog,
+)
+from bookbinder.chapters import Chapter
+from bookbinder.config import PACKAGE, Book
+from bookbinder.diagrams import figure_messages
+from bookbinder.errors import BookError
+from bookbinder.files import write_bytes_whole, write_whole
+from bookbinder.notation import PAGE, read_notation
+from bookbinder.practice_words import practice_messages
+from bookbinder.sentences import is_prose, messages_of
+from bookbinder.translation import translated
+from bookbinder.words import words_in
+
+TOOL = Path(__file__).parent
+ON_DISK = re.compile(r'(\]\(|(?:src|srcset|href)=")(?!\w+:|#)')  # a link to a file of the book
+
+
+def templates(book: Book) -> dict[str, Catalog]:
+    """Return all messages of the book, by the name of their catalog."""
+    editions = [read_english_chapters(book, edition) for edition in book.editions]
+    made = {}
+    for name in book.chapters:
+        written = [
+            list(messages_of(c)) for chapters in editions for c in chapters if c.name == name
+        ]
+        if name == PAGE:
+            written.append(list(meanings(book)))
+        made[name] = template(written)
+    made[INTERFACE] = template([[(text, file, "") for text, file in words_in(TOOL)]])
+    made[PRACTICE] = template([[(text, file, "") for text, file in practice_messages(book.root)]])
+    made[FIGURES] = template([[(text, file, "") for text, file in figure_messages(book.source)]])
+    made[README] = template([list(messages_of(readme(book)))])
+    return made
+
+
+def meanings(book: Book) -> Iterator[Message]:
+    """Yield what the table of notation says of its letters, in all frameworks."""
+    for edition in book.editions:
+        for letter in read_notation(book.source, edition.framework):
+            for text in (letter.meaning, letter.shape):
+                if is_prose(text):
+                    yield text, f"{book.source.name}/notation.toml", "of the table"
+
+
+def readme(book: Book) -> Chapter:
+    """Return the README as a chapter of one cell."""
+    text = (book.root / "README.md").read_text(encoding="utf-8")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)])
+    places = [[f"README.md:{line}" for line in range(1, text.count("\n") + 2)]]
+    return Chapter(README, "README.md", notebook, places)
+
+
+def update_messages(book: Book, language: str) -> None:
+    """Update the catalogs of a language and what is made of them; print what is missing.
+
+    Raises:
+        BookError: A translation has lost what it must keep.
+    """
+    all_of_it = missing = 0
+    wrong: list[str] = []
+    for name, new in templates(book).items():
+        catalog = update_catalog(book, language, name, new)
+        file = book.named(catalog_file(book, language, name))
+        texts = [message.id for message in new if message.id]
+        lacking = sum(not is_said(catalog, text) for text in texts)
+        if lacking:
+            print(f"{file}: {lacking} of {len(texts)} missing")
+        all_of_it, missing = all_of_it + len(texts), missing + lacking
+        wrong += disagreements(catalog, file)
+    print(f"{language}: {all_of_it} messages, {missing} missing")
+    write_bytes_whole(compiled_file(book, language), compiled(book, language))
+    write_whole(readme_file(book, language), translated_readme(book, language))
+    if wrong:
+        raise BookError("\n".join(wrong))
+
+
+def compiled_file(book: Book, language: str) -> Path:
+    """Return where the package has what its exercises say in a language."""
+    return book.root / PACKAGE / "locale" / language / "LC_MESSAGES" / f"{PRACTICE}.mo"
+
+
+def compiled(book: Book, language: str) -> bytes:
+    """Return the catalog of the exercises as gettext reads it."""
+    never = datetime(2000, 1, 1, tzinfo=UTC)  # the same bytes on every day
+    catalog = Catalog(language, creation_date=never, revision_date=never, fuzzy=False)
+    for message in read_catalog(book, language, PRACTICE):
+        if message.id and message.string and not message.fuzzy:
+            catalog.add(message.id, message.string)
+    file = BytesIO()
+    write_mo(file, catalog)
+    return file.getvalue()
+
+
+def readme_file(book: Book, language: str) -> Path:
+    return catalog_file(book, language, README).with_name("README.md")
+
+
+def translated_readme(book: Book, language: str) -> str:
+    """Return the README in a language, with links from where it stands."""
+    chapter = translated(readme(book), read_catalog(book, language, README))
+    up = relpath(book.root, readme_file(book, language).parent)
+    return ON_DISK.sub(rf"\1{up}/", chapter.notebook.cells[0].source)
