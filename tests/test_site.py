@@ -530,3 +530,8 @@ def test_templates_and_styles_have_no_words_that_no_translation_knows():
     assert used
     assert used <= set(WORDS)
     assert f'"{DRAWN}"' in (look / "look/book.css").read_text()
+
+
+def test_no_word_stands_in_braces_where_the_catalogs_do_not_find_it():
+    for path in (ROOT / "bookbinder/site").glob("*.py"):
+        assert not re.search(r"\{say\([\"']", path.read_text(encoding="utf-8")), path

@@ -49,7 +49,7 @@ def last_name(quoted: str) -> str:
 def references_page(chapters: list[Chapter], say: Say = str) -> str:
     """Return the page of all references, each with the chapters that cite it."""
     about = say("Everything that the chapters cite, by author.")
-    lines = [f"# {say('References')}", "", about, ""]
+    lines = ["# " + say("References"), "", about, ""]
     for work in works(chapters):
         lines.append(f"- {work.quoted}")
         for chapter, number, note in work.notes:

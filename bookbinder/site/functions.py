@@ -31,7 +31,7 @@ def functions_page(
     titles = {chapter.name: title_of(chapter) for chapter in chapters}
     package, _, file = module.rpartition(".")
     lines = [
-        f"# {say('Functions of {module}').format(module=module)}",
+        "# " + say("Functions of {module}").format(module=module),
         "",
         say("The chapters derive these functions; {code} gives all of them.").format(
             code=f"`from {package} import {file} as d2l`"
@@ -65,7 +65,7 @@ def functions_page(
         if getattr(node, "name", None) in names
     ]
     if ready:
-        lines += [f"## {say('Ready-made')}", "", say("Figures, memory and machine."), ""]
+        lines += ["## " + say("Ready-made"), "", say("Figures, memory and machine."), ""]
         lines += [f"{definition(node, say=say)}\n" for node in ready]
     return "\n".join(lines)
 

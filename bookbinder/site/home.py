@@ -109,7 +109,7 @@ def home_page(
         for chapter, notebook in notebooks
         if number_of(chapter.name) is not None
     ]
-    lines += [f"## {say('The chapters')}", ""]
+    lines += ["## " + say("The chapters"), ""]
     if STRIP in pictures:
         lines += [say("Each chapter changes one step of attention, or all of them:"), ""]
         lines += [shown(STRIP, pictures), ""]
@@ -201,7 +201,7 @@ make test    # run every notebook again and compare each output
 def run(say: Say = str) -> str:
     """Return the section that says how to run the book."""
     lines = [
-        f"## {say('Run it')}",
+        "## " + say("Run it"),
         "",
         say(
             "The pages show what each cell gives; "

@@ -173,7 +173,7 @@ def one_page(
         f'<link rel="stylesheet" href="{prefix}/{link["href"]}">'
         for link in first.select('link[rel="stylesheet"]')
     ]
-    parts, lines, heads = [], [], []
+    parts, lines, heads, contents = [], [], [], say("Contents")
     for name, text in texts.items():
         article = BeautifulSoup(text, "html.parser").select_one("article.bd-article")
         for section in [] if exercises else article.select(EXERCISES):
@@ -197,8 +197,7 @@ def one_page(
             f"<style>{STYLE}{''.join(heads)}</style></head><body>",
             f'<section class="cover" id="cover"><h1>{escape(title)}</h1>'
             f"<p>{escape(subtitle)}</p></section>",
-            f'<section class="part" id="contents"><h2>{say("Contents")}</h2>'
-            f"<ol>{''.join(lines)}</ol>",
+            f'<section class="part" id="contents"><h2>{contents}</h2><ol>{"".join(lines)}</ol>',
             "</section>",
             *parts,
             "</body></html>",
@@ -270,8 +269,9 @@ def put_solutions_last(article: "bs4.Tag", say: Say = str) -> None:
     """Move the solutions of the exercises, and what they print, to the end of the chapter."""
     from bs4 import BeautifulSoup
 
-    title = f"<h2>{say('Solutions')}</h2>"
-    page = BeautifulSoup(f'<section id="solutions">{title}</section>', "html.parser")
+    name = say("Solutions")
+    section = f'<section id="solutions"><h2>{name}</h2></section>'
+    page = BeautifulSoup(section, "html.parser")
     for task in article.select(f"{EXERCISES} > section"):
         if parts := task.select(SOLUTIONS):
             title = page.new_tag("h3")
