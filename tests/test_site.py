@@ -1,6 +1,7 @@
 """The site's sources: links, folds, references, functions; and builds that must fail."""
 
 import ast
+import json
 import re
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ from bookbinder.config import read_book
 from bookbinder.errors import BookError
 from bookbinder.files import as_text
 from bookbinder.publish import published
-from bookbinder.site import dark_svg
+from bookbinder.site import building, dark_svg
 from bookbinder.site.bibliography import references_page
 from bookbinder.site.building import build_site, site_folder
 from bookbinder.site.dark_svg import dark, with_dark_version
@@ -29,10 +30,11 @@ from bookbinder.site.home import lead_of
 from bookbinder.site.icons import icon_styles, icons_used
 from bookbinder.site.light_svg import slim
 from bookbinder.site.pages import site_notebook
-from bookbinder.site.postprocess import MODULE, finish
+from bookbinder.site.postprocess import DRAWN, MODULE, finish
 from bookbinder.site.printing import localize
 from bookbinder.site.search_index import sections
 from bookbinder.site.styles import classes_of, used_only
+from bookbinder.site.theme_words import WORDS
 
 BOOK = {
     "book.toml": TINY["book.toml"],
@@ -447,3 +449,91 @@ def test_links_into_a_chapter_that_is_left_out_lead_to_the_other_edition_and_the
 
 def soup(path):
     return bs4.BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+CHINESE = {
+    "00_first": {
+        "0. First": "0. 第一章",
+        "A **new term**, cited [[1]](#References).": "**掩码**(new term)引自 [[1]](#References)。",
+        "References": "参考文献",
+    },
+    "01_second": {
+        "1. Second": "1. 第二章",
+        "References": "参考文献",
+        "Use a new term": "使用掩码",
+        "It is a new term, and new terms are linked once.": "这就是掩码。",
+        "Then another line.": "再来一句。",
+    },
+    "readme": {"Tiny": "小书"},
+}
+
+
+@pytest.fixture
+def in_chinese(book, monkeypatch):
+    """The book with catalogs of Chinese, and marks around what the binder says itself."""
+    change(book.root, "linked once.", "linked once.\nThen another line.")
+    change(book.root, '["en"]', '["en", "zh"]', file="book.toml")
+    (book.root / "book/locale/zh").mkdir(parents=True)
+    for name, texts in CHINESE.items():
+        entries = [f'msgid "{english}"\nmsgstr "{said}"\n' for english, said in texts.items()]
+        path = book.root / f"book/locale/zh/{name}.po"
+        path.write_text(
+            "\n".join(['msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n', *entries])
+        )
+    monkeypatch.setattr(building, "say_in", lambda _, language: str if language == "en" else marked)
+    return read_book(book.root)
+
+
+def marked(words):
+    return f"⟦{words}⟧"
+
+
+def test_a_translation_stands_beside_the_english_pages_and_a_menu_leads_between_them(in_chinese):
+    build_site(in_chinese)
+    site = site_folder(in_chinese)
+    assert soup(site / "00_first.html").select_one(".book-languages") is None
+    build_site(in_chinese, ("en", "zh"))
+    english, chinese = soup(site / "01_second.html"), soup(site / "pytorch-zh/01_second.html")
+    assert [page.html["lang"] for page in (english, chinese)] == ["en", "zh-CN"]
+    menu = [(a["lang"], a["href"], a.get_text()) for a in chinese.select(".book-languages a")]
+    assert menu == [
+        ("en", "../01_second.html", "English"),
+        ("zh-CN", "../pytorch-zh/01_second.html", "中文"),
+    ]
+    link = english.select_one('.book-languages a[lang="zh-CN"]')
+    assert json.loads(link["data-anchors"])["Use-a-new-term"] == "使用掩码"
+    assert not (site / "_static/language.css").exists()
+    assert "text-emphasis" in (site / "pytorch-zh/_static/language.css").read_text()
+
+
+def test_a_translation_has_its_terms_its_words_and_no_gaps_between_sentences(in_chinese):
+    build_site(in_chinese, ("en", "zh"))
+    site = site_folder(in_chinese) / "pytorch-zh"
+    text = (site / "01_second.html").read_text()
+    assert text.count('href="00_first.html#term-new-term">') == 1
+    assert "</a>。<wbr>再来一句。" in text
+    index = soup(site / "genindex.html").article.get_text()
+    assert "掩码" in index
+    assert "⟦Index⟧" in index
+    assert "⟦Nothing found: try fewer or other words.⟧" in text  # for search.js
+    previews = (site / "_static/preview-texts.js").read_text()
+    assert "引自" in previews
+    english_words = ["previous page", "Search", "Toggle primary sidebar", "Color mode", "Page"]
+    for tag in soup(site / "01_second.html").find_all(attrs={"title": True}):
+        assert tag["title"] not in english_words
+
+
+def test_templates_and_styles_have_no_words_that_no_translation_knows():
+    look = Path(building.__file__).parent
+    templates = [path.read_text() for path in (look / "templates").glob("*.html")]
+    used = {word for text in templates for word in re.findall(r"_\('([^']+)'\)", text)}
+    assert used
+    assert used <= set(WORDS)
+    assert f'"{DRAWN}"' in (look / "look/book.css").read_text()
+
+
+def test_no_word_stands_in_braces_where_the_catalogs_do_not_find_it():
+    for path in (ROOT / "bookbinder/site").glob("*.py"):
+        assert not re.search(r"\{say\([\"'][^\"']*[\"']\)[}.]", path.read_text(encoding="utf-8")), (
+            path
+        )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from bookbinder.chapters import Chapter, title_of
 from bookbinder.text import REFERENCE, Page
+from bookbinder.words import Say
 
 TITLE = re.compile(r"“(.*?),?”")
 WORK = re.compile(r"^(.*?\]\([^\s]*\)(?:\.|$))\s*(.*)$")
@@ -45,14 +46,16 @@ def last_name(quoted: str) -> str:
     return first.split()[-1].lower() if first.split() else ""
 
 
-def references_page(chapters: list[Chapter]) -> str:
+def references_page(chapters: list[Chapter], say: Say = str) -> str:
     """Return the page of all references, each with the chapters that cite it."""
-    lines = ["# References", "", "Everything that the chapters cite, by author.", ""]
+    about = say("Everything that the chapters cite, by author.")
+    lines = ["# " + say("References"), "", about, ""]
     for work in works(chapters):
         lines.append(f"- {work.quoted}")
         for chapter, number, note in work.notes:
             number_of = title_of(chapter).partition(".")[0]
             goal = f"{chapter.name}.html#reference-{number}"
-            link = f'<a href="{goal}">Chapter {number_of}</a>'
+            name = say("Chapter {number}").format(number=number_of)
+            link = f'<a href="{goal}">{name}</a>'
             lines.append(f"  - {link}: {note}" if note else f"  - {link}")
     return "\n".join(lines) + "\n"

@@ -8,12 +8,14 @@ import subprocess
 import sys
 import time
 import webbrowser
+from collections.abc import Iterable
 from pathlib import Path
 
 from bookbinder import solutions
-from bookbinder.binding import notebook_path
+from bookbinder.binding import bind_translation, notebook_path, read_edition_chapters
+from bookbinder.catalogs import say_in
 from bookbinder.chapters import Chapter
-from bookbinder.config import Book, Edition
+from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.diagrams import pictures_shown
 from bookbinder.errors import BookError
 from bookbinder.files import write_whole
@@ -24,6 +26,7 @@ from bookbinder.site.pages import source_line
 from bookbinder.site.postprocess import finish
 from bookbinder.site.settings import folder_of
 from bookbinder.site.sources import edition_sources
+from bookbinder.words import Say
 
 WARNING = re.compile(
     r"^(?:(?P<file>/[^:]*):)?(?:(?P<line>\d+):)? *(?:WARNING|ERROR): (?P<text>.*)$"
@@ -36,20 +39,25 @@ def site_folder(book: Book) -> Path:
     return book.root / "_build" / "site"
 
 
-def build_site(book: Book) -> None:
-    """Build all editions beside the site that is there, and change places when all is well."""
+def build_site(book: Book, languages: tuple[str, ...] = (ENGLISH,)) -> None:
+    """Build all editions beside the site that is there, and change places when all is well.
+
+    English ones are always built; those of further languages are bound first.
+    """
     begun = time.monotonic()
     goal, new = site_folder(book), site_folder(book).with_name("site.new")
     shutil.rmtree(new, ignore_errors=True)
     try:
-        folders = [new / folder_of(edition, book.editions) for edition in book.editions]
-        chapters = []
-        for edition, folder in zip(book.editions, folders, strict=True):
-            chapters += build_edition(book, edition, folder)
+        read = read_editions(book, languages)
+        folders = {edition: new / folder_of(edition, tuple(read)) for edition in read}
+        says = {edition: say_in(book, edition.language) for edition in read}
+        for edition, folder in folders.items():
+            build_edition(book, edition, folder, read, says[edition])
+        chapters = [chapter for chapters in read.values() for chapter in chapters]
         pages = [path.read_text(encoding="utf-8") for path in new.rglob("*.html")]
         equations = Typeset(pages, chapters)
-        for folder in folders:
-            finish(folder, equations)
+        for edition, folder in folders.items():
+            finish(folder, equations, says[edition])
         change_places(new, goal)
     finally:
         shutil.rmtree(new, ignore_errors=True)
@@ -61,9 +69,25 @@ def build_site(book: Book) -> None:
     )
 
 
-def build_edition(book: Book, edition: Edition, goal: Path) -> list[Chapter]:
-    """Build one edition into the folder `goal`, its equations as TeX, and return its chapters."""
-    files, chapters = edition_sources(book, edition)
+def read_editions(book: Book, languages: Iterable[str]) -> dict[Edition, list[Chapter]]:
+    """Return the editions of a site with their chapters, once the translated ones are bound."""
+    further = [language for language in dict.fromkeys(languages) if language != ENGLISH]
+    translated = [edition for language in further for edition in book.editions_in(language)]
+    for edition in translated:
+        bind_translation(book, edition)
+    return {e: read_edition_chapters(book, e) for e in (*book.editions, *translated)}
+
+
+def build_edition(
+    book: Book,
+    edition: Edition,
+    goal: Path,
+    read: dict[Edition, list[Chapter]],
+    say: Say = str,
+) -> None:
+    """Build one edition into the folder `goal`, its equations as TeX."""
+    chapters = read[edition]
+    files = edition_sources(book, edition, read, say)
     name = f"{edition.framework}-{edition.language}"
     source = book.root / "_build" / "site-source" / name
     write_sources(source, files, edition, chapters)
@@ -81,7 +105,6 @@ def build_edition(book: Book, edition: Edition, goal: Path) -> list[Chapter]:
                 cell["metadata"].pop(key, None)
         text = json.dumps(notebook, ensure_ascii=False, separators=(",", ":"))  # a tenth lighter
         (downloads / f"{chapter.name}.ipynb").write_text(text, encoding="utf-8")
-    return chapters
 
 
 def write_sources(

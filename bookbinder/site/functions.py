@@ -6,28 +6,40 @@ import re
 
 from bookbinder.chapters import Chapter, title_of
 from bookbinder.text import headings_of, jupyter_anchor
+from bookbinder.words import Say, worded
 
 ORIGIN = re.compile(r"^# From \S*?(\w+)\.md, (.*)$")
 SECTION = re.compile(r"^(Args|Returns|Raises|Yields):$")
-SECTION_NAMES = {"Args": "Arguments"}
+SECTION_NAMES = {
+    "Args": worded("Arguments"),
+    "Returns": worded("Returns"),
+    "Raises": worded("Raises"),
+    "Yields": worded("Yields"),
+}
 SHORT = re.compile(r"^(Args|Raises): (\S.*(?:\n +.*)*)", re.MULTILINE)
 NAMES = re.compile(r"^(\w+(?: and \w+)*),? ")
 ENTRY = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*): (.*)$", re.DOTALL)
 
 
-def functions_page(text: str, module: str, chapters: list[Chapter], helpers: dict[str, str]) -> str:
+def functions_page(
+    text: str, module: str, chapters: list[Chapter], helpers: dict[str, str], say: Say = str
+) -> str:
     """Return the page of all public functions and classes, chapter by chapter.
 
     `text` is that of the module; `helpers` has those of the modules that it imports from.
     """
     titles = {chapter.name: title_of(chapter) for chapter in chapters}
+    package, _, file = module.rpartition(".")
     lines = [
-        f"# Functions of {module}",
+        "# " + say("Functions of {module}").format(module=module),
         "",
-        f"The chapters derive these functions; `from {module.rpartition('.')[0]} import "
-        f"{module.rpartition('.')[2]} as d2l` gives all of them.",
-        "In shapes, $b$ is the number of examples, $n$ of queries, $m$ of keys, $d$ the size of "
-        "a query and of a key, and $v$ of a value.",
+        say("The chapters derive these functions; {code} gives all of them.").format(
+            code=f"`from {package} import {file} as d2l`"
+        ),
+        say(
+            "In shapes, $b$ is the number of examples, $n$ of queries, $m$ of keys, $d$ the size "
+            "of a query and of a key, and $v$ of a value."
+        ),
         "",
         f"```{{py:module}} {module}\n```",
         "",
@@ -43,8 +55,8 @@ def functions_page(text: str, module: str, chapters: list[Chapter], helpers: dic
             lines += [f"## {titles.get(chapter, chapter)}", ""]
             shown = chapter
         heading = headings.get((chapter, heading), heading)
-        derived = f"Derived in [{heading}]({chapter}.ipynb#{jupyter_anchor(heading)})."
-        lines += [definition(node, derived), ""]
+        link = f"[{heading}]({chapter}.ipynb#{jupyter_anchor(heading)})"
+        lines += [definition(node, say("Derived in {section}.").format(section=link), say), ""]
     ready = [
         node
         for helper in ast.walk(tree)
@@ -53,8 +65,8 @@ def functions_page(text: str, module: str, chapters: list[Chapter], helpers: dic
         if getattr(node, "name", None) in names
     ]
     if ready:
-        lines += ["## Ready-made", "", "Figures, memory and machine.", ""]
-        lines += [f"{definition(node)}\n" for node in ready]
+        lines += ["## " + say("Ready-made"), "", say("Figures, memory and machine."), ""]
+        lines += [f"{definition(node, say=say)}\n" for node in ready]
     return "\n".join(lines)
 
 
@@ -79,21 +91,21 @@ def origins(text: str, tree: ast.Module) -> list[tuple[ast.stmt, tuple[str, str]
     return found
 
 
-def definition(node: ast.stmt, derived: str = "") -> str:
+def definition(node: ast.stmt, derived: str = "", say: Say = str) -> str:
     """Return the directive of a function, of a method, or of a class with its methods."""
-    body = docstring_as_markdown(ast.get_docstring(node, clean=False) or "")
+    body = docstring_as_markdown(ast.get_docstring(node, clean=False) or "", say)
     if isinstance(node, ast.ClassDef):
         methods = {m.name: m for m in node.body if isinstance(m, ast.FunctionDef)}
         init = methods.pop("__init__", None)
         signature = f"{node.name}({arguments(init, drop_self=True) if init else ''})"
         shown = [m for name, m in methods.items() if not name.startswith("_")]
-        inner = "\n\n".join(method(m) for m in shown)
+        inner = "\n\n".join(method(m, say) for m in shown)
         return f"`````{{py:class}} {signature}\n{body}\n\n{derived}\n\n{inner}\n`````"
     return f"````{{py:function}} {signature_of(node)}\n{body}\n\n{derived}\n````"
 
 
-def method(node: ast.FunctionDef) -> str:
-    body = docstring_as_markdown(ast.get_docstring(node, clean=False) or "")
+def method(node: ast.FunctionDef, say: Say = str) -> str:
+    body = docstring_as_markdown(ast.get_docstring(node, clean=False) or "", say)
     return f"````{{py:method}} {signature_of(node, drop_self=True)}\n{body}\n````"
 
 
@@ -107,13 +119,13 @@ def arguments(node: ast.FunctionDef, drop_self: bool) -> str:
     return re.sub(r"^self(, )?", "", text) if drop_self else text
 
 
-def docstring_as_markdown(docstring: str) -> str:
+def docstring_as_markdown(docstring: str, say: Say = str) -> str:
     """Return a docstring of Google's form as Markdown."""
     lines, section = [], None
     for block in paragraphs(SHORT.sub(long_form, inspect.cleandoc(docstring))):
         if match := SECTION.match(block[0]):
             section = match[1]
-            lines += ["", f"**{SECTION_NAMES.get(section, section)}**", ""]
+            lines += ["", f"**{say(SECTION_NAMES[section])}**", ""]
             entries = entries_of(block[1:])
             lines += map(entry, entries) if section in ("Args", "Raises") else entries
         else:

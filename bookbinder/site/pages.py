@@ -13,12 +13,13 @@ from bookbinder.left_out import with_pages
 from bookbinder.publish import ANSI
 from bookbinder.solutions import is_solution, with_folds
 from bookbinder.text import CITATION, REFERENCE, TAG
+from bookbinder.words import Say, worded
 
 ORIGIN = re.compile(r"\A<!-- Made from .*? -->(?=\n)")
 FOLDED = {  # what is folded -> text on the closed fold, and on the open one
-    "imports": ("Show the imports", "Hide the imports"),
-    "drawing": ("Show the code", "Hide the code"),
-    "validation": ("Show the check", "Hide the check"),
+    "imports": (worded("Show the imports"), worded("Hide the imports")),
+    "drawing": (worded("Show the code"), worded("Hide the code")),
+    "validation": (worded("Show the check"), worded("Hide the check")),
 }
 FRAME = re.compile(r"(?:Cell )?In ?\[\d+\]|File ")
 RULE = re.compile(r"-{20,}")
@@ -26,7 +27,10 @@ CALLS = '<details class="calls"><summary>{summary}</summary>\n<pre>{calls}</pre>
 
 
 def site_notebook(
-    notebook: NotebookNode, listed: Container[str] = (), folders: dict[str, str] | None = None
+    notebook: NotebookNode,
+    listed: Container[str] = (),
+    folders: dict[str, str] | None = None,
+    say: Say = str,
 ) -> NotebookNode:
     """Return a copy without origin comment, with folds, alt texts and links to references.
 
@@ -41,12 +45,12 @@ def site_notebook(
             cell.metadata = NotebookNode()
             cell.source = with_pages(site_markdown(cell.source, listed), folders or {})
         elif cell.cell_type == "code":
-            cell.metadata = site_metadata(cell)
-            cell.outputs = [part for output in cell.outputs for part in with_calls_folded(output)]
+            cell.metadata = site_metadata(cell, say)
+            cell.outputs = [p for output in cell.outputs for p in with_calls_folded(output, say)]
     return page
 
 
-def with_calls_folded(output: NotebookNode) -> list[NotebookNode]:
+def with_calls_folded(output: NotebookNode, say: Say = str) -> list[NotebookNode]:
     """Return an error as the line that raised it and its message, below a fold of earlier calls."""
     if output.output_type != "error":
         return [output]
@@ -59,20 +63,22 @@ def with_calls_folded(output: NotebookNode) -> list[NotebookNode]:
     ]
     shown = [NotebookNode({**output, "traceback": kept})]
     if calls := [plain[at] for at in frames[:-1]]:
-        summary = "The call that led here" if len(calls) == 1 else "The calls that led here"
+        one, more = say("The call that led here"), say("The calls that led here")
+        summary = one if len(calls) == 1 else more
         html = CALLS.format(summary=summary, calls=escape("\n\n".join(calls)))
         shown.insert(0, nbformat.v4.new_output("display_data", {"text/html": html}))
     return shown
 
 
-def site_metadata(cell: NotebookNode) -> NotebookNode:
+def site_metadata(cell: NotebookNode, say: Say = str) -> NotebookNode:
     """Return the metadata that myst-nb needs: folds, and the alt text of pictures."""
     if INSTALL in tags_of(cell) or is_solution(cell):
         return NotebookNode(tags=["remove-cell"])  # a page installs nothing; folds have solutions
     made = NotebookNode(tags=list(tags_of(cell)), mystnb=NotebookNode())
     if texts := FOLDED.get(fold_of(cell)):
         made.tags.append("hide-input")
-        made.mystnb.update(zip(("code_prompt_show", "code_prompt_hide"), texts, strict=True))
+        prompts = ("code_prompt_show", "code_prompt_hide")
+        made.mystnb.update(zip(prompts, map(say, texts), strict=True))
     alts = [
         alt
         for output in cell.outputs

@@ -15,6 +15,8 @@ from bookbinder.site.light_svg import slim
 from bookbinder.site.previews import previews_script
 from bookbinder.site.search_index import sections_script
 from bookbinder.site.styles import classes_of, used_only
+from bookbinder.site.theme_words import with_fixed_words
+from bookbinder.words import Say, worded
 
 SCRIPT = re.compile(r"<script>(\(\(\) => \{\nconst BLUES.*?)</script>", re.DOTALL)
 ICON_SCRIPT = "scripts/fontawesome.js"
@@ -52,10 +54,11 @@ FONT = re.compile(r"url\((fonts/[\w-]+\.woff2)\)")
 NOT_COLORED = re.compile(r'<span class="(?:nn?|p|w)">([^<]*)</span>')  # in pygments' styles
 LENGTH = re.compile(r'\s(width|height)="([\d.]+)(pt|px)?"')
 PX_PER_PT = 4 / 3
+DRAWN = worded("The code that draws this is in the notebook.")  # in book.css
 WIDE = 600  # CSS pixels; a picture of this width is not shrunk on a phone, it is moved
 
 
-def finish(folder: Path, equations: Typeset) -> None:
+def finish(folder: Path, equations: Typeset, say: Say = str) -> None:
     """Typeset the pages in `folder`, make them small, and whole without a network."""
     static = folder / "_static"
     pages = {path: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.html"))}
@@ -94,9 +97,10 @@ def finish(folder: Path, equations: Typeset) -> None:
         text = NOT_COLORED.sub(r"\1", text)  # two thirds of the parts of a page
         text = SCRIPT.sub(lambda s: s[0] if counts[s[1]] == 1 else shared(s[1], folder), text)
         text = WEIGHTS.sub(lambda held: kept_beside(held[1], folder), text)
-        path.write_text(finished(text, sizes), encoding="utf-8")
-    look = static / "book.css"
-    look.write_text(FONT.sub(lambda font: inlined(static / font[1]), look.read_text("utf-8")))
+        path.write_text(finished(with_fixed_words(text, say), sizes), encoding="utf-8")
+    for look in filter(Path.exists, (static / "book.css", static / "language.css")):
+        text = look.read_text("utf-8").replace(f'"{DRAWN}"', f'"{say(DRAWN)}"')
+        look.write_text(FONT.sub(lambda font: inlined(static / font[1]), text), encoding="utf-8")
     for pattern in UNUSED:
         for path in folder.glob(pattern):
             if path.is_file():

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 EQUATION = re.compile(r'<div class="math" id="(equation-[\d-]+)"([^>]*>.*?</div>)')
 ASSISTIVE = re.compile(r"<mjx-assistive-mml.*?</mjx-assistive-mml>")  # the preview reads its TeX
 TERM = re.compile(r'<strong id="(term-[^"]+)">')
+LINE_END = re.compile(r"\n|<wbr>")  # a tag where a line of Chinese shows no gap
 SOURCE = re.compile(r'<li><p><span id="(reference-\d+)"></span>(.*?)</p></li>', re.DOTALL)
 REFERENCE = re.compile(r'href="([\w.]*)#((?:equation|term|reference)-[^"]*)"')
 BLOCKS = re.compile(r"</?(?:p|li|ul|ol|div|dd|dt|dl|blockquote|section|details)\b[^>]*>")
@@ -39,7 +40,7 @@ def previews(page: str) -> dict[str, str]:
         anchor: f'<div class="math"{ASSISTIVE.sub("", rest)}'
         for anchor, rest in EQUATION.findall(page)
     }
-    for line in page.splitlines():
+    for line in LINE_END.split(page):
         found |= {anchor: inline(line) for anchor in TERM.findall(line)}
     found |= {anchor: inline(text) for anchor, text in SOURCE.findall(page)}
     return found

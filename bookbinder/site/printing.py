@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from bookbinder.config import Book, Edition
+from bookbinder.catalogs import README, say_in
+from bookbinder.config import ENGLISH, LANGUAGES, Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.site.browser import chromium
 from bookbinder.site.building import NEEDED, site_folder
 from bookbinder.site.settings import folder_of
+from bookbinder.words import Say
 
 if TYPE_CHECKING:
     import bs4
@@ -28,6 +30,7 @@ DROPPED = ".headerlink, script, .prev-next-footer, .start"
 EXERCISES = "section.role-exercises"
 DRAWING = "div.cell.tag_drawing"
 SOLUTIONS = "details:not(.hint):not(.hide)"
+LAST_SENTENCE = re.compile(r"([.。])[^.。]+[.。]$")  # of a still picture: where it would move
 READY = """async () => {
   await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
   await document.fonts.ready;
@@ -35,6 +38,16 @@ READY = """async () => {
 HEADINGS = """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].map((heading) =>
   [heading.closest("[id]")?.id ?? "", heading.textContent.replace(/\\s+/g, " ").trim()])"""
 PAGE_OF = re.compile(r'(data-page-of="([^"]*)">)000<')
+LETTERS = {"zh": "的注", "ko": "한글"}  # which no page brings a font for
+LOOK_THE_SAME = """(letters) => { // without a font, any two letters are the same box
+  const drawn = [...letters].map((letter) => {
+    const canvas = document.createElement("canvas"), context = canvas.getContext("2d");
+    context.font = "40px sans-serif";
+    context.fillText(letter, 20, 60);
+    return canvas.toDataURL();
+  });
+  return drawn.every((picture) => picture === drawn[0]);
+}"""
 FIT = """() => { // on paper nothing can be moved sideways: what is too wide is made smaller
   for (const box of document.querySelectorAll(".d2l-explorer .parts, table.table, pre"))
     for (let turn = 0; turn < 3; turn++) {
@@ -65,11 +78,14 @@ def print_edition(book: Book, edition: Edition, goal: Path, exercises: bool) -> 
     book_page = site_folder(book).with_name("print") / "book.html"
     book_page.parent.mkdir(parents=True, exist_ok=True)
     prefix = os.path.relpath(site, book_page.parent)
-    subtitle = f"with {edition.name}"
-    subtitle += "" if exercises else ", without exercises"
-    html = one_page(book.title, subtitle, texts, prefix, exercises)
+    say = say_in(book, edition.language)
+    whole, part = say("with {framework}"), say("with {framework}, without exercises")
+    subtitle = (whole if exercises else part).format(framework=edition.name)
+    title = say_in(book, edition.language, README)(book.title)
+    html = one_page(title, subtitle, texts, prefix, exercises, edition.tag, say)
     book_page.write_text(html, encoding="utf-8")
     with chromium() as browser:
+        check_letters(browser, edition.language)
         numbers, _ = page_numbers(*printed(browser, book_page))
         html = PAGE_OF.sub(lambda line: f"{line[1]}{numbers[line[2]]}<", html)
         book_page.write_text(html, encoding="utf-8")
@@ -81,6 +97,17 @@ def print_edition(book: Book, edition: Edition, goal: Path, exercises: bool) -> 
     new.write_bytes(pdf)
     os.replace(new, goal)
     return pages
+
+
+def check_letters(browser: "Browser", language: str) -> None:
+    """Raise BookError where this computer has no font for a language: it would print boxes."""
+    if letters := LETTERS.get(language):
+        page = browser.new_page()
+        same = page.evaluate(LOOK_THE_SAME, letters)
+        page.close()
+        if same:
+            package = "a font with its letters (on Debian: fonts-noto-cjk)"
+            raise BookError(f"to print the book in {LANGUAGES[language]}, install {package}")
 
 
 def printed(browser: "Browser", book_page: Path) -> tuple[bytes, list[list[str]]]:
@@ -130,7 +157,13 @@ def flat(outline: list) -> Iterator:
 
 
 def one_page(
-    title: str, subtitle: str, texts: dict[str, str], prefix: str, exercises: bool = True
+    title: str,
+    subtitle: str,
+    texts: dict[str, str],
+    prefix: str,
+    exercises: bool = True,
+    language: str = ENGLISH,
+    say: Say = str,
 ) -> str:
     """Return the whole book as one page; `prefix` leads from it to the folder of the site."""
     from bs4 import BeautifulSoup  # comes with the packages of the site, which binding does without
@@ -140,12 +173,12 @@ def one_page(
         f'<link rel="stylesheet" href="{prefix}/{link["href"]}">'
         for link in first.select('link[rel="stylesheet"]')
     ]
-    parts, lines, heads = [], [], []
+    parts, lines, heads, contents = [], [], [], say("Contents")
     for name, text in texts.items():
         article = BeautifulSoup(text, "html.parser").select_one("article.bd-article")
         for section in [] if exercises else article.select(EXERCISES):
             section.decompose()
-        localize(article, name, set(texts), prefix)
+        localize(article, name, set(texts), prefix, say)
         chapter = title_of(article.h1)
         sections = "".join(
             f"<li>{contents_line(heading.parent['id'], title_of(heading))}</li>"
@@ -157,13 +190,14 @@ def one_page(
         parts.append(f'<section class="part" id="{name}">{article}</section>')
     return "\n".join(
         [
-            '<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">',
+            f'<!doctype html><html lang="{language}" data-theme="light"><head>'
+            '<meta charset="utf-8">',
             f"<title>{escape(title)}</title>",
             *head,
             f"<style>{STYLE}{''.join(heads)}</style></head><body>",
             f'<section class="cover" id="cover"><h1>{escape(title)}</h1>'
             f"<p>{escape(subtitle)}</p></section>",
-            f'<section class="part" id="contents"><h2>Contents</h2><ol>{"".join(lines)}</ol>',
+            f'<section class="part" id="contents"><h2>{contents}</h2><ol>{"".join(lines)}</ol>',
             "</section>",
             *parts,
             "</body></html>",
@@ -189,20 +223,18 @@ def running_head(name: str, title: str) -> str:
     )
 
 
-def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str) -> None:
+def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str, say: Say = str) -> None:
     """Make the links, pictures and anchors of a page those of one long page, in place."""
     for dropped in article.select(DROPPED):
         dropped.decompose()
-    leave_out_drawing(article, name)
-    put_solutions_last(article)
+    leave_out_drawing(article, name, say)
+    put_solutions_last(article, say)
     for fold in article.select("details"):
         fold["open"] = ""
     for button in article.select("details.hide > summary"):  # "Show the imports"
         button.decompose()
-    for still in article.select(".d2l-explorer .still"):
-        still.string = still.get_text().partition(" Sliders appear")[0]
-    for still in article.select(".d2l-arcs .still"):
-        still.string = still.get_text().partition(" Where scripts")[0]
+    for still in article.select(":is(.d2l-explorer, .d2l-arcs) .still"):
+        still.string = LAST_SENTENCE.sub(r"\1", still.get_text())
     for element in article.select("[id]"):
         element["id"] = f"{name}--{element['id']}"
     for picture in article.select("img[src]"):
@@ -220,7 +252,7 @@ def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str) -> Non
             link.attrs.pop("href")
 
 
-def leave_out_drawing(article: "bs4.Tag", name: str) -> None:
+def leave_out_drawing(article: "bs4.Tag", name: str, say: Say = str) -> None:
     """Take out code that only draws; below what it has drawn, a line says where the code is."""
     from bs4 import BeautifulSoup
 
@@ -229,15 +261,17 @@ def leave_out_drawing(article: "bs4.Tag", name: str) -> None:
             cell.decompose()
             continue
         cell.select_one("details.above-input").decompose()
-        line = f'<p class="drawn">The code that draws this is in {name}.ipynb.</p>'
-        cell.append(BeautifulSoup(line, "html.parser"))
+        line = say("The code that draws this is in {file}.").format(file=f"{name}.ipynb")
+        cell.append(BeautifulSoup(f'<p class="drawn">{line}</p>', "html.parser"))
 
 
-def put_solutions_last(article: "bs4.Tag") -> None:
+def put_solutions_last(article: "bs4.Tag", say: Say = str) -> None:
     """Move the solutions of the exercises, and what they print, to the end of the chapter."""
     from bs4 import BeautifulSoup
 
-    page = BeautifulSoup('<section id="solutions"><h2>Solutions</h2></section>', "html.parser")
+    name = say("Solutions")
+    section = f'<section id="solutions"><h2>{name}</h2></section>'
+    page = BeautifulSoup(section, "html.parser")
     for task in article.select(f"{EXERCISES} > section"):
         if parts := task.select(SOLUTIONS):
             title = page.new_tag("h3")

@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -58,4 +59,5 @@ def sections(name: str, page: str) -> list[list[str]]:
 
 def plain(part: "bs4.Tag") -> str:
     """Return the text of a part of a page in one line, formulas as TeX without fonts and gaps."""
-    return " ".join(TEX_LOOK.sub("", TEX_TAG.sub(" ", part.get_text())).split())
+    text = " ".join(TEX_LOOK.sub("", TEX_TAG.sub(" ", part.get_text())).split())
+    return unicodedata.normalize("NFC", text)  # as search.js does with what it looks for

@@ -1,15 +1,22 @@
 """The settings of Sphinx for one edition."""
 
+import json
+import re
 from pathlib import Path
 
 from bookbinder.binding import notebook_path
 from bookbinder.colab import services
-from bookbinder.config import Book, Edition
+from bookbinder.config import ENGLISH, LANGUAGES, Book, Edition
 from bookbinder.site.dates import last_changes
+from bookbinder.site.theme_words import theme_words
+from bookbinder.words import Say
 
 HERE = Path(__file__).parent
 # The scheme of links to other editions: Sphinx looks for no such page in this one.
 ELSEWHERE = "edition"
+SAID = re.compile(r'\bsay\("([^"]+)"\)')  # in the scripts of the pages
+LESS = "\\u003c"  # in a script that stands in a page
+SCRIPTS = [["book.js", {"priority": 300}], ["previews.js", {"priority": 301}]]
 
 
 def folder_of(edition: Edition, editions: tuple[Edition, ...]) -> str:
@@ -24,13 +31,25 @@ def address_of(goal: Edition, edition: Edition, editions: tuple[Edition, ...]) -
     return f"{ELSEWHERE}:{up}{folder}{'/' if folder else ''}"
 
 
+def neighbors(edition: Edition, editions: tuple[Edition, ...]) -> list[Edition]:
+    """Return the editions that differ from one in the framework or in the language alone."""
+    return [
+        other
+        for other in editions
+        if (other.framework == edition.framework) != (other.language == edition.language)
+    ]
+
+
 def sphinx_settings(
     book: Book,
     edition: Edition,
+    editions: tuple[Edition, ...],
     equations: dict[str, str],
     terms: dict[str, tuple[str, str]],
+    index: dict[str, dict[str, str]],
     anchors: dict,
     roles: dict[str, str],
+    say: Say = str,
 ) -> dict:
     """Return Sphinx's settings as plain values."""
     options = {
@@ -42,6 +61,7 @@ def sphinx_settings(
         "footer_content_items": [],
         "home_page_in_toc": False,
         "navbar_persistent": [],
+        "search_bar_text": say("Search..."),
         "pygments_light_style": "a11y-high-contrast-light",
         "pygments_dark_style": "a11y-high-contrast-dark",
     }
@@ -51,7 +71,7 @@ def sphinx_settings(
     return {
         "project": book.title,
         "html_title": book.title,
-        "language": edition.language,
+        "language": edition.tag.replace("-", "_"),
         "extensions": ["myst_nb", "bookbinder.site.sphinx_extension"],
         "nb_execution_mode": "off",
         "nb_number_source_lines": False,
@@ -70,7 +90,7 @@ def sphinx_settings(
         "html_static_path": [str(HERE / "look")],
         "templates_path": [str(HERE / "templates")],
         "html_css_files": ["book.css"],
-        "html_js_files": [["book.js", {"priority": 300}], ["previews.js", {"priority": 301}]],
+        "html_js_files": SCRIPTS,
         "html_copy_source": False,
         "html_show_sourcelink": False,
         "html_show_sphinx": False,
@@ -84,6 +104,7 @@ def sphinx_settings(
         "book_chapters": book.chapters_of(edition),
         "book_equations": equations,
         "book_terms": terms,
+        "book_index": index,
         "book_changes": {
             name: days[f"{name}.md"] for name in book.chapters if f"{name}.md" in days
         },
@@ -91,19 +112,54 @@ def sphinx_settings(
         "book_services": {
             name: services(book.repository, book.named(notebook_path(edition, name)))
             for name in book.chapters_of(edition)
+            if edition.language == ENGLISH  # a translated notebook is in no repository
         },
         "book_editions": [
             {
                 "name": other.name,
-                "folder": folder_of(other, book.editions),
+                "folder": folder_of(other, editions),
                 "here": other == edition,
                 "without": list(other.without),
             }
-            for other in book.editions
+            for other in editions
+            if other.language == edition.language
+        ],
+        "book_languages": [
+            {
+                "name": LANGUAGES[other.language],
+                "tag": other.tag,
+                "folder": folder_of(other, editions),
+                "here": other == edition,
+                "without": list(other.without),
+            }
+            for other in editions
+            if other.framework == edition.framework
         ],
         "book_anchors": anchors,
         "book_roles": roles,
+        "book_words": {},
+    } | (translated_settings(edition.language, say) if edition.language != ENGLISH else {})
+
+
+def translated_settings(language: str, say: Say) -> dict:
+    """Return the settings of an edition in another language: its words, its look."""
+    own = HERE / f"look-{language}"  # where it has a look of its own
+    look = [str(own)] if own.exists() else []
+    return {
+        "html_search_language": ENGLISH,  # the theme's search, of which nothing is kept
+        "html_static_path": [str(HERE / "look"), *look],
+        "html_css_files": ["book.css", *(["language.css"] if look else [])],
+        "html_js_files": [[None, {"body": words_script(say), "priority": 299}], *SCRIPTS],
+        "book_words": theme_words(say),
     }
+
+
+def words_script(say: Say) -> str:
+    """Return the script that tells the others their words."""
+    scripts = [path.read_text(encoding="utf-8") for path in (HERE / "look").glob("*.js")]
+    said = sorted({text for script in scripts for text in SAID.findall(script)})
+    words = json.dumps({text: say(text) for text in said}, ensure_ascii=False)
+    return f"globalThis.d2lWords = {words.replace('<', LESS)};"
 
 
 def as_conf(settings: dict) -> str:

@@ -1,20 +1,30 @@
 """What the pages need beyond Sphinx: numbered equations, boxes, index terms, header tools."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
+from gettext import NullTranslations
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.locale import translators
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from bookbinder.site.settings import ELSEWHERE
-from bookbinder.terms import TERM
 from bookbinder.text import EQUATION, TAG
 
 UNTOUCHED = (nodes.literal, nodes.literal_block, nodes.reference, nodes.math, nodes.math_block)
 
+BEGINS, ENDS = r"(?<![\w-])", r"(?![\w-])"  # a word
+BETWEEN_GAPS = (BEGINS, ENDS)
+AROUND_TERM = {  # of the languages in which a term may stand otherwise
+    "en": (BEGINS, rf"(?:s|es)?{ENDS}"),
+    "ko": (BEGINS, ""),  # particles follow
+    "zh_CN": ("", ""),
+}
 NO_TERMS = (*UNTOUCHED, nodes.title, nodes.entry, nodes.strong, nodes.enumerated_list)
 
 
@@ -66,22 +76,52 @@ class Roles(SphinxTransform):
 
 
 class Terms(SphinxTransform):
-    """Put each term that a chapter sets in bold where it is explained into the index."""
+    """Put each term that a chapter sets in bold where it is explained into the index.
+
+    Its anchor is made of its English, as not all languages have letters for one.
+    """
 
     default_priority = 702
 
     def apply(self, **_) -> None:
         seen = set()
+        terms = self.config.book_index.get(self.env.docname, {})
         for node in list(self.document.findall(nodes.strong)):
             term = node.astext()
             inside_table = any(isinstance(a, nodes.entry) for a in ancestors(node))
-            if not TERM.fullmatch(term) or term in seen or inside_table:
+            if term not in terms or term in seen or inside_table:
                 continue
             seen.add(term)
-            anchor = term_id(term)
+            anchor = term_id(terms[term])
             node["ids"].append(anchor)
             index = addnodes.index(entries=[("single", term, anchor, "", None)])
             node.parent.insert(node.parent.index(node), index)
+
+
+class Unspaced(SphinxTransform):
+    """Let no gap show where a line of Chinese ends: its sentences follow each other.
+
+    What stands there instead keeps the sentences apart for the previews.
+    """
+
+    default_priority = 703
+
+    def apply(self, **_) -> None:
+        if self.config.language != "zh_CN":
+            return
+        for text in list(self.document.findall(nodes.Text)):
+            if text != "\n":
+                continue
+            siblings, at = text.parent.children, text.parent.index(text)
+            before = "".join(node.astext() for node in siblings[:at])
+            after = "".join(node.astext() for node in siblings[at + 1 :])
+            if is_wide(before[-1:]) or is_wide(after[:1]):
+                text.parent.replace(text, nodes.raw("", "<wbr>", format="html"))
+
+
+def is_wide(letter: str) -> bool:
+    """Say whether a letter is Chinese, or a punctuation mark as wide as one."""
+    return bool(letter) and unicodedata.east_asian_width(letter) in "WF"
 
 
 class EquationLinks(SphinxPostTransform):
@@ -136,8 +176,9 @@ class TermLinks(SphinxPostTransform):
 
     def link_terms(self, text: nodes.Text, goals: dict[str, tuple[str, str]]) -> None:
         words = "|".join(map(re.escape, sorted(goals, key=len, reverse=True)))
+        before, after = AROUND_TERM.get(self.config.language, BETWEEN_GAPS)
         found = []
-        for match in re.finditer(rf"(?<![\w-])({words})(?:s|es)?(?![\w-])", str(text)):
+        for match in re.finditer(f"{before}({words}){after}", str(text)):
             if goal := goals.pop(match[1], None):  # else linked already, a word before
                 page = self.app.builder.get_relative_uri(self.env.docname, goal[0])
                 found.append((match, f"{page}#{term_id(goal[1])}"))
@@ -176,22 +217,26 @@ def header_tools(
     chapters = set(app.config.book_chapters)
     if pagename in chapters:
         context["book_changed"] = app.config.book_changes.get(pagename)
-        context["book_services"] = app.config.book_services[pagename]
+        context["book_services"] = app.config.book_services.get(pagename)
         context["book_notebook"] = f"{app.config.book_notebooks}/{pagename}.ipynb"
-    up = "../" * pagename.count("/")
-    here = next((e for e in app.config.book_editions if e["here"]), None)
-    if here is None or len(app.config.book_editions) < 2:
-        return
-    root = up + ("../" if here["folder"] else "")
-    context["book_editions"] = [
+    for menu in ("book_editions", "book_languages"):
+        editions = getattr(app.config, menu)
+        if len(editions) > 1:
+            context[menu] = menu_of(editions, pagename, app.config.book_anchors)
+
+
+def menu_of(editions: list[dict], pagename: str, anchors: dict[str, dict]) -> list[dict]:
+    """Return the entries of a menu that leads from a page to the same one in other editions."""
+    here = next(edition for edition in editions if edition["here"])
+    root = "../" * pagename.count("/") + ("../" if here["folder"] else "")
+    return [
         {
-            "name": edition["name"],
-            "here": edition["here"],
+            **edition,
             "lacks": pagename in edition["without"],
             "url": root + page_in(edition, pagename),
-            "anchors": app.config.book_anchors.get(edition["folder"], {}).get(pagename, {}),
+            "anchors": anchors.get(edition["folder"], {}).get(pagename, {}),
         }
-        for edition in app.config.book_editions
+        for edition in editions
     ]
 
 
@@ -201,14 +246,37 @@ def page_in(edition: dict, pagename: str) -> str:
     return f"{folder}{'index' if pagename in edition['without'] else pagename}.html"
 
 
+class OwnWords(NullTranslations):
+    """What the edition says itself, before what Sphinx would say."""
+
+    def __init__(self, words: dict[str, str], others: NullTranslations | None = None):
+        super().__init__()
+        self.words = words
+        if others:
+            self.add_fallback(others)
+
+    def gettext(self, message: str) -> str:
+        return self.words.get(message) or super().gettext(message)
+
+
+def say_own_words(app: Sphinx, config: Config) -> None:
+    """Let Sphinx and its theme speak as the edition does; English ones as they always have."""
+    if words := config.book_words:
+        for catalog in ("sphinx", "booktheme"):
+            place = ("general", catalog)
+            translators[place] = OwnWords(words, translators.get(place))
+        app.translator = translators["general", "sphinx"]
+
+
 def setup(app: Sphinx) -> dict:
-    values = "equations terms changes chapters notebooks services editions anchors roles"
-    for name in values.split():  # all of them are in conf.py
+    values = "equations terms index changes chapters notebooks services editions languages anchors"
+    for name in (*values.split(), "roles", "words"):  # all of them are in conf.py
         app.add_config_value(f"book_{name}", None, "env")
-    for transform in (Equations, Elsewhere, Roles, Terms):
+    for transform in (Equations, Elsewhere, Roles, Terms, Unspaced):
         app.add_transform(transform)
     app.add_post_transform(EquationLinks)
     app.add_post_transform(TermLinks)
     app.add_html_math_renderer("typeset", (write_math, None), (write_math, None))
+    app.connect("config-inited", say_own_words)
     app.connect("html-page-context", header_tools)
     return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}

@@ -1,5 +1,6 @@
 // Small helpers of the site; the pages read well without them.
 (() => {
+  const say = (text) => globalThis.d2lWords?.[text] ?? text; // only translated editions have words
   // The theme says "auto" until its own script runs, which would color the whole page anew.
   const { dataset } = document.documentElement;
   if (dataset.theme === "auto") dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
@@ -33,7 +34,7 @@
       const button = document.createElement("button");
       button.type = "button";
       button.className = "uncover";
-      button.textContent = "Decide first, then show the output";
+      button.textContent = say("Decide first, then show the output");
       output.inert = true;
       output.before(button);
       button.addEventListener("click", () => {
@@ -71,13 +72,13 @@
       const button = document.createElement("button");
       button.type = "button";
       button.className = "copy";
-      button.textContent = "Copy";
-      button.setAttribute("aria-label", "Copy the code");
+      button.textContent = say("Copy");
+      button.setAttribute("aria-label", say("Copy the code"));
       button.addEventListener("click", () =>
         copied(code.textContent.trimEnd() + "\n").then(
-          () => { button.textContent = "Copied"; },
-          () => { button.textContent = "Not allowed"; },
-        ).then(() => setTimeout(() => { button.textContent = "Copy"; }, 1500)));
+          () => { button.textContent = say("Copied"); },
+          () => { button.textContent = say("Not allowed"); },
+        ).then(() => setTimeout(() => { button.textContent = say("Copy"); }, 1500)));
       code.parentElement.append(button);
     }
   };
@@ -85,12 +86,21 @@
     unfold();
     cover();
     offerCopies();
-    for (const link of document.querySelectorAll(".book-editions a"))
+    for (const link of document.querySelectorAll(":is(.book-editions, .book-languages) a"))
       link.addEventListener("click", () => {
         const here = above();
         const goal = here && JSON.parse(link.dataset.anchors || "{}")[here];
         if (goal) link.hash = encodeURIComponent(goal);
       });
+    const menu = document.querySelector(".book-languages");
+    if (menu) {
+      document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
+      menu.addEventListener("keydown", (event) => {
+        if (event.key !== "Escape") return;
+        menu.open = false;
+        menu.querySelector("summary").focus();
+      });
+    }
   });
   // The home page offers to go on where the reader left off; only this browser knows.
   const keep = () => {

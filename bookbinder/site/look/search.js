@@ -1,11 +1,16 @@
 // Search the sections of the book, which sections.js lists: no index to fetch, also from a file.
 (() => {
+  const say = (text) => globalThis.d2lWords?.[text] ?? text;
   const MOST = 30, AROUND = 110, WHOLE = 3; // results, letters of a snippet, words found as they are
   // masked_softmax is also found as "Masked softmax".
   const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("_", "[_ ]");
   // A word is found where a word begins; a very short one only as a whole word.
-  const pattern = (word) =>
-    new RegExp(`(?<![\\p{L}\\p{N}_])${escaped(word)}${word.length < WHOLE ? "(?![\\p{L}\\p{N}_])" : ""}`, "giu");
+  // Chinese has no gaps between words, and Korean joins them: theirs are found anywhere.
+  const JOINED = /[\p{Script=Han}\p{Script=Hangul}]/u;
+  const pattern = (word) => {
+    if (JOINED.test(word)) return new RegExp(escaped(word), "giu");
+    return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped(word)}${word.length < WHOLE ? "(?![\\p{L}\\p{N}_])" : ""}`, "giu");
+  };
   const count = (text, of) => (text.match(of) || []).length;
 
   const ranked = (query) => {
@@ -51,7 +56,7 @@
     const said = document.createElement("p");
     said.className = "search-summary";
     said.setAttribute("role", "status");
-    said.textContent = found.length ? `${found.length} sections` : "Nothing found: try fewer or other words.";
+    said.textContent = found.length ? say("{count} sections").replace("{count}", found.length) : say("Nothing found: try fewer or other words.");
     const list = document.createElement("ul");
     list.className = "search";
     for (const { section: [page, anchor, pageTitle, title, text] } of found.slice(0, MOST)) {
@@ -65,7 +70,7 @@
   };
 
   document.addEventListener("DOMContentLoaded", () => {
-    const query = (new URLSearchParams(location.search).get("q") ?? "").trim();
+    const query = (new URLSearchParams(location.search).get("q") ?? "").trim().normalize("NFC");
     for (const input of document.querySelectorAll("input[name=q]")) input.value = query;
     if (query) show(query, document.getElementById("search-results"));
   });
