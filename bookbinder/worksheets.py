@@ -237,7 +237,7 @@ def teachers(chapter: Chapter, executed: NotebookNode, say: Say = str) -> Notebo
                 cell.metadata.pop("jupyter", None)
                 kept.append(cell)
     title = title_cell(executed).source.splitlines()[0].removeprefix("# ")
-    title = f"# {say('{title}: tasks and solutions').format(title=title)}"
+    title = "# " + say("{title}: tasks and solutions").format(title=title)
     notebook.cells = [nbformat.v4.new_markdown_cell(title), *reversed(kept)]
     name_cells(notebook)
     return notebook

@@ -18,6 +18,7 @@ from bookbinder.errors import BookError
 from bookbinder.publish import DECIDE, covered, published, what_it_draws
 from bookbinder.reader_copies import as_opened, bring_copies, bring_fresh
 from bookbinder.solutions import folded, unfolded
+from bookbinder.words import words_in
 from bookbinder.worksheets import students, teachers, worksheets_folder
 
 EDITION = BOOK.editions[0]
@@ -202,3 +203,17 @@ def test_translated_worksheets_have_a_folder_of_their_own_and_slides_are_english
     assert folder == BOOK.root / "_build/worksheets" / f"{EDITION.framework}-xx"
     with pytest.raises(BookError, match="slides are in English only, got language 'xx'"):
         write_deck(BOOK, OTHER, NAME, "")
+
+
+def test_all_words_of_worksheets_and_copies_are_found_for_the_catalogs():
+    found = {text for text, _ in words_in(BOOK.root / "bookbinder")}
+    assert found >= {
+        "Your answer:",
+        "{title}: tasks and solutions",
+        "Solution",
+        "Draw: {picture}",
+        "Draw: what stands below",
+        DECIDE,
+        "Contents",
+        "{yours} is as the book has it",
+    }
