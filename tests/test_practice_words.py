@@ -3,17 +3,19 @@
 import ast
 import json
 import re
+import string
 import subprocess
 import sys
 from html import unescape
 
+import numpy as np
 import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from this_book import ROOT
 
 from bookbinder.practice_words import practice_messages, with_words
-from d2l_attention.practice import Exercise, check, explore, words
+from d2l_attention.practice import Exercise, check, draw_arcs, explore, words
 
 MESSAGES = practice_messages(ROOT)
 ENGLISH = {
@@ -69,6 +71,7 @@ def test_stored_outputs_are_in_other_words(stored):
         if kind := kinds.get(place):
             assert said != text, place
             assert left_in_english(said, kind) == [], place
+            assert not re.search(r"(?<!⟦)(letter (\d|\$)|all others)", said), place
             assert left_in_english(text, kind), place
         else:
             assert said == text, place
@@ -153,6 +156,30 @@ def test_a_check_speaks_the_readers_language(capsys):
     assert re.fullmatch(r"⟦Your code raises ZeroDivisionError: .* ⟦\(line .*\)⟧⟧", result.message)
     with pytest.raises(ValueError, match=r"⟦there is no check for exercise '4\.99'"):
         check("4.99", None)
+
+
+@pytest.mark.usefixtures("other_language")
+def test_arcs_say_as_much_as_stored_ones(monkeypatch):
+    def shown():
+        arrays = [np.eye(26, 4), *[np.ones(2)] * 28]
+        heads = np.array([[[0.3, 0.7]], [[0.5, 0.5]], [[1.0, 0.0]], [[0.0, 1.0]]])
+        return draw_arcs(
+            "singer",
+            {0: arrays},
+            text="ab",
+            weights=heads,
+            result="c",
+            reads=[*string.ascii_lowercase],
+            question="Q?",
+            caption="C & D.",
+        )
+
+    live = shown()
+    monkeypatch.delenv(words.VARIABLE)
+    english = shown()
+    for new, stored in ((live.html, english.html), (live.text, english.text)):
+        assert new == with_words(stored, marked, MESSAGES)
+    assert left_in_english(live.html, "arcs") == []
 
 
 @pytest.mark.usefixtures("other_language")
