@@ -137,7 +137,7 @@ def bind_translation(book: Book, edition: Edition) -> None:
     """
     english = book.edition(edition.framework)
     chapters = read_edition_chapters(book, edition)
-    practise = practised(book, edition.language)
+    say, practise = say_in(book, edition.language), practised(book, edition.language)
     expected = set()
     for chapter in chapters:
         source = notebook_path(english, chapter.name)
@@ -145,7 +145,8 @@ def bind_translation(book: Book, edition: Edition) -> None:
         if code_ids(stored) != code_ids(chapter.notebook):
             stale = f"{book.named(source)} differs from {chapter.file}"
             raise BookError(f"{stale}; run `{COMMAND}` first")
-        notebook = published(chapter, translated_notebook(chapter, stored, practise))
+        executed = translated_notebook(chapter, stored, practise)
+        notebook = folded(published(chapter, executed, say), say)
         path = notebook_path(edition, chapter.name)
         expected.add(path)
         write_whole(path, as_text(folded(notebook)))
