@@ -34,7 +34,8 @@ export D2L_FRAMEWORK = $(FRAMEWORK)
 
 help:         ## list the commands
 	@sed -n "s/^\([a-z-]*\):[^#]*## /  \1\t/p" Makefile
-	@echo "Most take FRAMEWORK=..., one of: $(KNOWN); lab, worksheets and pdf also LANGUAGE=..., of book.toml"
+	@echo "lab, worksheets and pdf take LANGUAGE=..., a language of book.toml"
+	@echo "Most take FRAMEWORK=..., one of: $(KNOWN)"
 
 lab: setup    ## open the book in JupyterLab, in copies that are yours to change
 	@$(RUN) bookbinder copies $(EDITION) "$(COPIES)"
