@@ -22,16 +22,19 @@ MANY = re.compile(r"[*_`$<\[\\&!]")  # without one of these, a text is words and
 
 def kept(text: str) -> tuple[Counter, set[str]]:
     """Return what a translation keeps as it is written, and its numbers."""
-    found = Counter(PLACE.findall(text))
+    found = Counter(PLACE.findall(WORDS_IN_FORMULA.sub("", text)))
     found["|"] = text.count("|") if text.startswith("|") else 0
     if marks := MARKS.match(text)[1]:  # they would make the line another part of the page
         found[marks] += 1
     if not MANY.search(text):
         return found, set(NUMBER.findall(text))
+    if "$" not in text and WORDS_IN_FORMULA.search(text):  # a line of a longer formula
+        found[without_words(text)] += 1
+        return found, set()
     numbers: set[str] = set()
     for token in MARKDOWN.parseInline(text)[0].children:
         if token.type in AS_WRITTEN:
-            found[token.markup + re.sub(r"\s", "", WORDS_IN_FORMULA.sub("", token.content))] += 1
+            found[token.markup + without_words(token.content)] += 1
         elif token.type in EMPHASIS:
             found[token.markup] += 1
         elif token.type in ("link_open", "image"):
@@ -39,6 +42,10 @@ def kept(text: str) -> tuple[Counter, set[str]]:
         elif token.type == "text":
             numbers.update(NUMBER.findall(token.content))
     return found, numbers
+
+
+def without_words(formula: str) -> str:
+    return re.sub(r"\s", "", WORDS_IN_FORMULA.sub("", formula))
 
 
 kept_of_original = cache(kept)
@@ -59,6 +66,6 @@ def disagreement(original: str, translation: str) -> str:
 def disagreements(catalog: Catalog, file: str) -> Iterator[str]:
     """Yield a line for each translation that is not like its original."""
     for message in catalog:
-        if message.id and message.string and not message.fuzzy:
-            if wrong := disagreement(message.id, message.string):
-                yield f"{file}: {message.id[:60]!r}: {wrong}"
+        holds = message.id and message.string and not message.fuzzy
+        if holds and (wrong := disagreement(message.id, message.string)):
+            yield f"{file}: {message.id[:60]!r}: {wrong}"

@@ -14,7 +14,7 @@ CHECKS = "checks"  # in the metadata of a cell that is the check of an exercise:
 
 def invitation(say: Say = str) -> str:
     """Return the line under which an answer on paper goes."""
-    return f"*{say('Your answer:')}*"
+    return "*" + say("Your answer:") + "*"
 
 
 def apart(cell: NotebookNode, say: Say = str) -> list[NotebookNode]:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from nbformat import NotebookNode
 from tqdm import tqdm
 
 from bookbinder.catalogs import FIGURES, PRACTICE, say_in
@@ -132,17 +133,20 @@ def bind_translation(book: Book, edition: Edition) -> None:
     """Write the notebooks of a translated edition: words of its own, the rest of the English one.
 
     Raises:
-        BookError: An English notebook is missing, or differs from its source.
+        BookError: An English notebook is missing, or has other code than its source.
     """
     english = book.edition(edition.framework)
-    if stale := stale_files(book, english):
-        raise BookError("\n".join([*stale, "run `make notebooks`"]))
     chapters = read_edition_chapters(book, edition)
-    practise = practised(book, edition.language)
+    say, practise = say_in(book, edition.language), practised(book, edition.language)
     expected = set()
     for chapter in chapters:
-        stored = read_bound(notebook_path(english, chapter.name))
-        notebook = published(chapter, translated_notebook(chapter, stored, practise))
+        source = notebook_path(english, chapter.name)
+        stored = read_bound(source)
+        if code_ids(stored) != code_ids(chapter.notebook):
+            stale = f"{book.named(source)} differs from {chapter.file}"
+            raise BookError(f"{stale}; run `{COMMAND}` first")
+        executed = translated_notebook(chapter, stored, practise)
+        notebook = folded(published(chapter, executed, say), say)
         path = notebook_path(edition, chapter.name)
         expected.add(path)
         write_whole(path, as_text(folded(notebook)))
@@ -153,10 +157,15 @@ def bind_translation(book: Book, edition: Edition) -> None:
         path.unlink()
 
 
+def code_ids(notebook: NotebookNode) -> list[str]:
+    """Return the ids of the code cells, which tell their English code."""
+    return [cell.id for cell in notebook.cells if cell.cell_type == "code"]
+
+
 def practised(book: Book, language: str) -> Callable[[str], str]:
     """Return what puts the words of exercises and explorers into a stored output."""
     say = say_in(book, language, PRACTICE)
-    messages = [text for text, _ in practice_messages(book.root)]
+    messages = practice_messages(book.root)
     return lambda text: with_words(text, say, messages)
 
 

@@ -4,15 +4,16 @@ A catalog has every sentence of all frameworks' editions. What is missing in it,
 because the English has changed, is said in English.
 """
 
+import copy
 import io
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
-from babel.messages.pofile import PoFileError, read_po, write_po
+from babel.messages.pofile import PoFileError, denormalize, read_po, write_po
 
-from bookbinder.config import Book, guess
+from bookbinder.config import FILE, Book, guess
 from bookbinder.errors import BookError
 from bookbinder.files import write_whole
 
@@ -23,6 +24,7 @@ HEAD = (
     'msgid ""\nmsgstr ""\n"Language: {language}\\n"\n"MIME-Version: 1.0\\n"\n'
     '"Content-Type: text/plain; charset=utf-8\\n"\n"Content-Transfer-Encoding: 8bit\\n"\n\n'
 )
+PREVIOUS = "| msgid "
 Message = tuple[str, str, str]  # text, the file it is from, a comment
 
 
@@ -35,7 +37,9 @@ def check_catalogs(book: Book) -> None:
     known = {*book.chapters, *BESIDE}
     for folder in sorted((book.source / FOLDER).glob("*")):
         if folder.name not in book.languages:
-            raise BookError(f"{book.named(folder)}: {folder.name!r} is not under languages")
+            raise BookError(
+                f"{book.named(folder)}: {folder.name!r} is not under languages in {FILE}"
+            )
         for path in sorted(folder.glob("*.po")):
             if path.stem not in known:
                 there = f"the book has no chapter {path.stem!r}{guess(path.stem, known)}"
@@ -54,11 +58,16 @@ def read_catalog(book: Book, language: str, name: str) -> Catalog:
 def parsed(data: bytes, file: str) -> Catalog:
     try:
         data.decode("utf-8")
-        return read_po(io.BytesIO(data), abort_invalid=True, charset="utf-8")
+        catalog = read_po(io.BytesIO(data), abort_invalid=True, charset="utf-8")
     except PoFileError as error:
-        raise BookError(f"{file}:{error.lineno}: {error}: {error.line.strip()!r}") from None
+        raise BookError(f"{file}:{error.lineno + 1}: {error}") from None
     except (ValueError, SyntaxError) as error:  # no UTF-8, a quote that does not end
         raise BookError(f"{file}: {error}") from None
+    for message in catalog:  # Babel writes the sentence that was, and reads it as a comment
+        told = [comment for comment in message.user_comments if comment.startswith(PREVIOUS)]
+        message.previous_id = [denormalize(comment.removeprefix(PREVIOUS)) for comment in told]
+        message.user_comments = [text for text in message.user_comments if text not in told]
+    return catalog
 
 
 def said(catalog: Catalog, text: str) -> str:
@@ -100,8 +109,11 @@ def template(editions: Iterable[Iterable[Message]]) -> Catalog:
 
 def updated(catalog: Catalog, new: Catalog) -> Catalog:
     """Return a catalog with the messages of `new`; those of changed sentences are fuzzy."""
-    made = read_po(io.BytesIO(as_po(catalog, "").encode()), charset="utf-8")
+    made = copy.deepcopy(catalog)
     made.update(new, update_creation_date=False)
+    for message in made:
+        if message.fuzzy and message.id and (before := catalog.get(message.id)):
+            message.previous_id = before.previous_id
     return made
 
 

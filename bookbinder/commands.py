@@ -11,7 +11,7 @@ from bookbinder.binding import (
     bind_translation,
     read_edition_chapters,
 )
-from bookbinder.catalogs import check_catalogs
+from bookbinder.catalogs import check_catalogs, say_in
 from bookbinder.classroom.assignments import write_assignments
 from bookbinder.classroom.deck import write_deck
 from bookbinder.classroom.progress import show_progress
@@ -124,21 +124,23 @@ def make_site(book: Book, options: argparse.Namespace) -> None:
 
 def bring_book(book: Book, options: argparse.Namespace) -> None:
     edition = bound_edition_of(book, options)
-    bring_copies(book, edition, options.folder, options.worksheets, options.outputs)
+    say = say_in(book, edition.language)
+    bring_copies(book, edition, options.folder, options.worksheets, options.outputs, say)
     try:
-        write_contents_panel(book, edition)
+        write_contents_panel(book, edition, say)
     except BookError as error:  # on a hub readers cannot write in the book
         print(f"without the contents beside the chapters in JupyterLab: {error}")
 
 
 def make_worksheets(book: Book, options: argparse.Namespace) -> None:
     edition = bound_edition_of(book, options)
+    say = say_in(book, edition.language)
     if options.nbgrader and options.solutions_only:
         raise BookError("--nbgrader and --solutions-only: choose one")
     if options.nbgrader:
-        write_assignments(book, edition)
+        write_assignments(book, edition, say)
     else:
-        bind_worksheets(book, edition, options.solutions_only, options.outputs)
+        bind_worksheets(book, edition, options.solutions_only, options.outputs, say)
 
 
 def grade_submissions(book: Book, options: argparse.Namespace) -> None:
@@ -179,7 +181,7 @@ def bring_chapter(book: Book, options: argparse.Namespace) -> None:
     if not name:
         raise BookError(f"which chapter? for example: make fresh CHAPTER={there[-1]}")
     check_chapter(name, there)
-    bring_fresh(edition, options.folder, name)
+    bring_fresh(edition, options.folder, name, say_in(book, edition.language))
 
 
 def check_chapter(name: str, known: Sequence[str]) -> None:

@@ -36,9 +36,9 @@ def is_prose(message: str) -> bool:
     return bool(WORD.search(NO_PROSE.sub(" ", message)))
 
 
-def messages_of(svg: str) -> list[str]:
-    """Return the texts of a diagram that are words, its title and description first."""
-    texts = [unescape(words) for _, _, words in NAMED.findall(svg)]
+def messages_of(svg: str, named: bool = True) -> list[str]:
+    """Return the texts of a diagram that are words; if `named`, title and description first."""
+    texts = [unescape(words) for _, _, words in NAMED.findall(svg)] if named else []
     texts += [marked(inside) for _, inside in TEXT.findall(svg)]
     return [text for text in dict.fromkeys(texts) if is_prose(text)]
 

@@ -11,6 +11,7 @@ from bookbinder.text import LINK
 from bookbinder.words import Say
 
 FOLDER = "figures"
+AT_HOME = re.compile(r"card_\d\d|strip_00")  # what the home page shows
 
 
 def pictures_shown(chapters: list[Chapter]) -> list[str]:
@@ -32,10 +33,14 @@ def diagrams_shown(chapters: list[Chapter]) -> list[str]:
 
 
 def figure_messages(source: Path) -> list[tuple[str, str]]:
-    """Return the words of all diagrams in `source`, each with the first file that has it."""
+    """Return the words of all diagrams in `source`, each with the first file that has it.
+
+    A chapter says in its own words what a diagram shows; the home page takes them from the diagram.
+    """
     found: dict[str, str] = {}
     for path in sorted((source / FOLDER).glob("*.svg")):
-        for message in messages_of(path.read_text(encoding="utf-8")):
+        at_home = bool(AT_HOME.fullmatch(path.stem))
+        for message in messages_of(path.read_text(encoding="utf-8"), at_home):
             found.setdefault(message, path.relative_to(source.parent).as_posix())
     return list(found.items())
 

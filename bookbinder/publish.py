@@ -73,7 +73,7 @@ def what_it_draws(cell: NotebookNode, say: Say = str) -> str:
     """Return a comment for the first line, which JupyterLab shows of a folded cell."""
     picture = SENTENCE_END.split(cell.metadata.get("alt", ""), maxsplit=1)[0].rstrip(".")
     drawn = say("Draw: {picture}").format(picture=picture) if picture else ""
-    line = f"# {drawn or say('Draw: what stands below')}"
+    line = "# " + (drawn or say("Draw: what stands below"))
     if FULL_WIDTH.search(line):  # there are no gaps at which to cut
         return line if len(line) <= LINE // 2 else f"{line[: LINE // 2 - 4]} ..."
     return shorten(line, LINE, placeholder=" ...")

@@ -88,24 +88,35 @@ def jupyter_anchor(title: str) -> str:
 
 def with_shown_anchors(chapters: list[Chapter]) -> list[Chapter]:
     """Return chapters whose links lead to headings as they are shown; written, they are English."""
-    shown = {
+    shown = shown_anchors(chapters)
+
+    def led(chapter: Chapter) -> Chapter:
+        notebook = copy.deepcopy(chapter.notebook)
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = led_to_shown(cell.source, shown, chapter.name)
+        return dataclasses.replace(chapter, notebook=notebook)
+
+    return [led(chapter) if chapter.original else chapter for chapter in chapters]
+
+
+def shown_anchors(chapters: list[Chapter]) -> dict[str, dict[str, str]]:
+    """Return, for each translated chapter, the anchors of its headings by those of the English."""
+    return {
         chapter.name: {anchor_of(h): jupyter_anchor(h.title) for h in headings_of(chapter)}
         for chapter in chapters
         if chapter.original
     }
 
-    def led(chapter: Chapter) -> Chapter:
-        def link(found: re.Match) -> str:
-            known = shown.get(found[1].removesuffix(".ipynb") or chapter.name, {})
-            return f"]({found[1]}#{known.get(found[2], found[2])})"
 
-        notebook = copy.deepcopy(chapter.notebook)
-        for cell in notebook.cells:
-            if cell.cell_type == "markdown":
-                cell.source = TO_HEADING.sub(link, cell.source)
-        return dataclasses.replace(chapter, notebook=notebook)
+def led_to_shown(text: str, shown: dict[str, dict[str, str]], name: str = "") -> str:
+    """Return Markdown of the chapter `name` whose links lead to headings as they are shown."""
 
-    return [led(chapter) if chapter.original else chapter for chapter in chapters]
+    def link(found: re.Match) -> str:
+        known = shown.get(found[1].removesuffix(".ipynb") or name, {})
+        return f"]({found[1]}#{known.get(found[2], found[2])})"
+
+    return TO_HEADING.sub(link, text)
 
 
 def shown_words(chapters: list[Chapter]) -> dict[str, str]:

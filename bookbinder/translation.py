@@ -4,7 +4,6 @@ Where a catalog has no translation of a sentence, the English one stays, and a l
 says how many do.
 """
 
-import ast
 import copy
 import dataclasses
 import json
@@ -114,16 +113,18 @@ def translated_notebook(
 
     `practise` puts the words of exercises and explorers into an output.
     """
-    notebook = copy.deepcopy(stored)
-    originals = chapter.english.notebook.cells
-    for cell, new, old in zip(notebook.cells, chapter.notebook.cells, originals, strict=True):
-        cell.source = new.source
-        cell.metadata = NotebookNode(cell.metadata | new.metadata)
+    notebook = copy.deepcopy(chapter.notebook)
+    outputs = {cell.id: cell for cell in stored.cells if cell.cell_type == "code"}
+    for cell, old in zip(notebook.cells, chapter.english.notebook.cells, strict=True):
+        if cell.cell_type != "code":
+            continue
+        executed = copy.deepcopy(outputs[cell.id])
+        cell.outputs, cell.execution_count = executed.outputs, executed.execution_count
         words = {
             before.value: after.value
-            for before, after in zip(spoken(old), spoken(new), strict=True)
+            for before, after in zip(spoken(old), spoken(cell), strict=True)
         }
-        for output in cell.get("outputs", []):
+        for output in cell.outputs:
             for kind, text in output.get("data", {}).items():
                 if not isinstance(text, str):
                     continue

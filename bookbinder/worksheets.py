@@ -236,8 +236,8 @@ def teachers(chapter: Chapter, executed: NotebookNode, say: Say = str) -> Notebo
                 needed |= used
                 cell.metadata.pop("jupyter", None)
                 kept.append(cell)
-    title = title_cell(executed).source.splitlines()[0]
-    title = say("{title}: tasks and solutions").format(title=title)
+    title = title_cell(executed).source.splitlines()[0].removeprefix("# ")
+    title = "# " + say("{title}: tasks and solutions").format(title=title)
     notebook.cells = [nbformat.v4.new_markdown_cell(title), *reversed(kept)]
     name_cells(notebook)
     return notebook

@@ -15,6 +15,7 @@ from d2l_attention.practice.exercises import find
 
 KEYS = {"schema_version", "grade_id", "grade", "solution", "locked", "task"}
 TASK = r"^### Exercise (\d+\.\d+)\b"
+INVITATION = invitation()
 EDITIONS = [pytest.param(e, id=e.framework) for e in BOOK.editions]
 
 
@@ -33,8 +34,8 @@ def made_of(*cells):
 
 def test_a_check_counts_and_is_locked_and_its_answer_is_open():
     _, (task, answer, check, words, _, after) = made_of(
-        "### Exercise 6.2: backward", ("", "def f(): ..."), ("6.2", 'check("6.2", f)'), invitation(),
-        "## Summary", invitation(),
+        "### Exercise 6.2: backward", ("", "def f(): ..."), ("6.2", 'check("6.2", f)'), INVITATION,
+        "## Summary", INVITATION,
     )  # fmt: skip
     assert not answer
     assert not words  # the check counts already
@@ -54,8 +55,8 @@ def test_a_check_counts_and_is_locked_and_its_answer_is_open():
 def test_paper_counts_where_no_check_does_and_a_value_alone_gives_no_point():
     assert find("6.1").inputs is None
     _, (_, check, value, _, proof) = made_of(
-        "### Exercise 6.1", ("6.1", 'check("6.1", three)'), invitation(), "### Exercise 6.4",
-        invitation(),
+        "### Exercise 6.1", ("6.1", 'check("6.1", three)'), INVITATION, "### Exercise 6.4",
+        INVITATION,
     )  # fmt: skip
     assert check["points"] == 0
     for paper, name in ((value, "paper-6-1"), (proof, "paper-6-4")):

@@ -8,9 +8,25 @@ import draw
 import kit
 import pytest
 import strip
+from matplotlib.font_manager import FontProperties, findfont
+from PIL import ImageFont
+
+from bookbinder.diagram_words import (
+    CHINESE,
+    KOREAN,
+    SMALLEST,
+    TEXT,
+    is_prose,
+    marked,
+    messages_of,
+    spans,
+    translated,
+)
+from bookbinder.diagrams import figure_messages
 
 FIGURES = Path(__file__).resolve().parent.parent / "book" / "figures"
 SVG = "{http://www.w3.org/2000/svg}"
+ANCHORS = {"start": 0, "middle": 0.5, "end": 1}
 
 
 TEXTS = {name: drawn() for name, drawn in draw.DIAGRAMS.items()}
@@ -31,10 +47,7 @@ def measure(text):
     for span in text:
         width += 0.6 * float(span.get("font-size", size)) * len(span.text or "")
         width += 0.6 * size * len(span.tail or "")
-    left = (
-        float(text.get("x"))
-        - width * {"start": 0, "middle": 0.5, "end": 1}[text.get("text-anchor")]
-    )
+    left = float(text.get("x")) - width * ANCHORS[text.get("text-anchor")]
     return left, left + width, float(text.get("y")), size
 
 
@@ -134,3 +147,104 @@ def test_every_chapter_has_a_card_that_can_be_read_at_its_size():
 def test_the_map_names_every_chapter_once_or_more():
     told = [n for step in strip.MAP.values() for n in step] + list(strip.WHOLE)
     assert set(told) == {*range(1, 14), "A", "B"}
+
+
+def pseudo(message):
+    """Return a translation that can be told from its message."""
+    return f"⟦{message}⟧"
+
+
+FONTS = {
+    weight: ImageFont.truetype(findfont(FontProperties(family="DejaVu Sans", weight=weight)), 100)
+    for weight in ("normal", "bold")
+}
+
+
+def in_dejavu(text):
+    """Return the left and the right end of a text in the first font of the diagrams."""
+    size = float(text.get("font-size"))
+    parts = [(text.text, size, "normal")]
+    for span in text:
+        own = float(span.get("font-size", size))
+        parts += [(span.text, own, span.get("font-weight", "normal")), (span.tail, size, "normal")]
+    width = sum(FONTS[weight].getlength(words or "") * own / 100 for words, own, weight in parts)
+    width = float(text.get("textLength", width))
+    left = float(text.get("x")) - width * ANCHORS[text.get("text-anchor")]
+    return left, left + width
+
+
+def longer(message):
+    """Return a translation that is longer by a third."""
+    return message + " dài thêm nữa"[: max(3, len(message) // 3)]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_word_of_a_diagram_is_translated_and_nothing_else(name):
+    english = TEXTS[name]
+    assert translated(english, str) == english
+    assert all(spans(marked(inside)) == inside for _, inside in TEXT.findall(english))
+    made = translated(english, pseudo)
+    told = [marked(inside) for _, inside in TEXT.findall(made)]
+    for before, after in zip(TEXT.findall(english), told, strict=True):
+        message = marked(before[1])
+        assert after == (pseudo(message) if is_prose(message) else message)
+    svg = ElementTree.fromstring(made)
+    assert [svg.find(SVG + tag).text[0] for tag in ("title", "desc")] == ["⟦", "⟦"]
+    shapes = [len(ElementTree.fromstring(text).findall(".//*")) for text in (english, made)]
+    assert shapes[0] <= shapes[1] <= shapes[0] + 2 * len(told)  # brackets may be spans
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_longer_words_stay_in_the_card_and_off_each_other(name):
+    svg = ElementTree.fromstring(translated(TEXTS[name], longer))
+    width, boxes = float(svg.get("width")), []
+    for text in svg.findall(SVG + "text"):
+        left, right = in_dejavu(text)
+        baseline, size = float(text.get("y")), float(text.get("font-size"))
+        words = "".join(text.itertext())
+        assert size >= SMALLEST, words
+        assert left >= -2, words
+        assert right <= width + 2, words
+        for (other_left, other_right, other, other_size), more in boxes:
+            beside = right <= other_left + 2 or other_right <= left + 2
+            assert beside or abs(baseline - other) >= 0.85 * min(size, other_size), (words, more)
+        boxes.append(((left, right, baseline, size), words))
+
+
+BOX = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="60" font-family="Verdana,'
+    'sans-serif">\n<rect width="300" height="60"/>\n'
+    '<rect x="100" y="10" width="100" height="40"/>\n'
+    '<text x="150" y="36" font-size="17" text-anchor="middle" fill="#222222">keys</text>\n</svg>\n'
+)
+
+
+def test_a_text_is_set_smaller_and_then_narrower_where_its_box_is_too_small():
+    def text(words):
+        return ElementTree.fromstring(translated(BOX, {"keys": words}.get)).find(SVG + "text")
+
+    assert text("the keys").get("font-size") == "17"
+    small = text("all the keys")
+    assert SMALLEST < float(small.get("font-size")) < 17
+    assert 30 < float(small.get("y")) < 36  # its middle stays
+    assert not small.get("textLength")
+    narrow = text("all keys that are there")
+    assert float(narrow.get("font-size")) == SMALLEST
+    assert float(narrow.get("textLength")) == 100 - 2 * 4
+    assert text("全部的鍵值對").get("font-size") < "17"  # a letter is as wide as high
+
+
+def test_fonts_are_those_of_the_letters():
+    for words, fonts in (("键", CHINESE), ("키", KOREAN), ("khóa", "")):
+        made = translated(BOX, {"keys": words}.get)
+        assert f'font-family="Verdana,{fonts}sans-serif"' in made
+
+
+def test_messages_are_words_and_no_formulas():
+    found = dict(figure_messages(FIGURES.parent))
+    for message in ("weighted sum", "query **q**: runner", "length *ℓ*", "mask"):
+        assert found[message].startswith("book/figures/"), message
+    for formula in ("**W**_{q}", "tanh(2) = 0.96", "(b, n, d)", "True", "<pad>", "d2l_attention"):
+        assert formula not in found
+    everywhere = {message for text in TEXTS.values() for message in messages_of(text)}
+    assert set(found) == everywhere

@@ -3,17 +3,22 @@
 import ast
 import json
 import re
+import string
 import subprocess
 import sys
 from html import unescape
 
+import numpy as np
 import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from this_book import ROOT
 
 from bookbinder.practice_words import practice_messages, with_words
-from d2l_attention.practice import Exercise, check, explore, words
+from d2l_attention.frameworks import current
+from d2l_attention.practice import Exercise, check, draw_arcs, explore, words
+from d2l_attention.practice.audit import as_answer
+from d2l_attention.practice.exercises import find
 
 MESSAGES = practice_messages(ROOT)
 ENGLISH = {
@@ -69,6 +74,7 @@ def test_stored_outputs_are_in_other_words(stored):
         if kind := kinds.get(place):
             assert said != text, place
             assert left_in_english(said, kind) == [], place
+            assert not re.search(r"(?<!⟦)(letter (\d|\$)|all others)", said), place
             assert left_in_english(text, kind), place
         else:
             assert said == text, place
@@ -93,7 +99,7 @@ def test_a_check_of_arrays_keeps_its_columns(capsys):
     exercise = Exercise(
         "0.9", lambda x: x + 1.0, lambda rng: [(rng.random((2, 3)),) for _ in range(2)]
     )
-    result = check(exercise, lambda x: x + 3.0, framework="pytorch")
+    result = check(exercise, lambda x: x + 3.0)
     text = with_words(result.text(), marked, MESSAGES)
     assert text.splitlines()[0].split("  ")[0] == "⟦target⟧"
     assert text.splitlines()[0].index("⟦your answer⟧") == result.text().index("your answer")
@@ -144,15 +150,57 @@ def other_language(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("other_language")
 def test_a_check_speaks_the_readers_language(capsys):
-    result = check("4.1", lambda n, m, width: None, framework="pytorch")
+    result = check("4.1", lambda n, m, width: None)
     assert (result.status, result.mistake) == ("not attempted", None)
     assert capsys.readouterr().out == (
         "⟦4.1 not attempted.⟧ ⟦Write your answer, then check it again.⟧\n"
     )
-    result = check("4.1", lambda n, m, width: 1 / 0, framework="pytorch")
+    result = check("4.1", lambda n, m, width: 1 / 0)
     assert re.fullmatch(r"⟦Your code raises ZeroDivisionError: .* ⟦\(line .*\)⟧⟧", result.message)
-    with pytest.raises(ValueError, match=r"⟦there is no check for exercise '4\.99'"):
-        check("4.99", None)
+    with pytest.raises(ValueError, match=r"⟦there is no check for exercise '99\.1'; .*: ⟦none⟧⟧"):
+        check("99.1", None)
+    assert words.say("") == ""  # not the head of the catalog
+
+
+@pytest.mark.usefixtures("other_language")
+def test_a_mistake_is_said_as_in_a_stored_output(monkeypatch):
+    def html():
+        exercise = find("4.1")
+        (mistake,) = (m for m in exercise.mistakes if m.name == "window one step too early")
+        assert "'" in mistake.say  # which is escaped
+        result = check(exercise, as_answer(mistake.wrong, current()))
+        assert (result.status, result.mistake) == ("wrong", mistake.name)
+        assert result.message in (mistake.say, marked(mistake.say))
+        return result.html()
+
+    live = html()
+    monkeypatch.delenv(words.VARIABLE)
+    english = html()
+    assert live == with_words(english, marked, MESSAGES) != english
+
+
+@pytest.mark.usefixtures("other_language")
+def test_arcs_say_as_much_as_stored_ones(monkeypatch):
+    def shown():
+        arrays = [np.eye(26, 4), *[np.ones(2)] * 28]
+        heads = np.array([[[0.3, 0.7]], [[0.5, 0.5]], [[1.0, 0.0]], [[0.0, 1.0]]])
+        return draw_arcs(
+            "singer",
+            {0: arrays},
+            text="ab",
+            weights=heads,
+            result="c",
+            reads=[*string.ascii_lowercase],
+            question="Q?",
+            caption="C & D.",
+        )
+
+    live = shown()
+    monkeypatch.delenv(words.VARIABLE)
+    english = shown()
+    for new, stored in ((live.html, english.html), (live.text, english.text)):
+        assert new == with_words(stored, marked, MESSAGES)
+    assert left_in_english(live.html, "arcs") == []
 
 
 @pytest.mark.usefixtures("other_language")

@@ -19,7 +19,7 @@ from bookbinder.worksheets import sheets, students
 from d2l_attention.practice.exercises import find
 
 CHECKED, PAPER = 1, 2  # points
-HEADING = re.compile(r"^##+ (?:[^\W\d](?:[^\W\d]| )*(\d+\.\d+)(?!\d))?", re.MULTILINE)
+HEADING = re.compile(r"^##+ (?:[^\d\n]+(\d+\.\d+)(?!\d))?", re.MULTILINE)
 LINK = re.compile(r"\]\((\w+)\.ipynb")
 CONFIG = """\
 # Made by `make worksheets ARGS=--nbgrader`: nbgrader reads it when it is called in this folder.

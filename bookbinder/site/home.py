@@ -10,7 +10,7 @@ from bookbinder.chapters import Chapter, number_of, title_of
 from bookbinder.config import Book
 from bookbinder.diagram_words import translated
 from bookbinder.routes import Route, route_table
-from bookbinder.text import TO_HEADING, Page, anchor_of, headings_of, jupyter_anchor
+from bookbinder.text import Page, led_to_shown, shown_anchors
 from bookbinder.words import Say, worded
 
 STRIP, CARD = "figures/strip_00.svg", "figures/card_{:02}.svg"  # in book/, where a book has them
@@ -138,7 +138,7 @@ def ways(chapters: list[Chapter], routes: dict[str, Route], say: Say = str) -> l
     for key, route in routes.items():
         name, about = ROUTES.get(key, (f"In {key.replace('_', ' ')}", ""))
         about = say(about).format(practised=practised_in(route)) if about else ""
-        table = with_shown_links(route_table(chapters, route, say), chapters)
+        table = led_to_shown(route_table(chapters, route, say), shown_anchors(chapters))
         boxes.append(
             ROUTE.format(name=say(name), about=about, table=table, what=say("What to read"))
         )
@@ -151,16 +151,6 @@ def ways(chapters: list[Chapter], routes: dict[str, Route], say: Say = str) -> l
     )
     boxes.append(WHOLE.format(name=say("Everything"), about=whole, free=free))
     return ["::::{container} paths", *boxes, "::::"]
-
-
-def with_shown_links(table: str, chapters: list[Chapter]) -> str:
-    """Return a table whose links lead to headings as chapters show them, not to their English."""
-    shown = {
-        (f"{chapter.name}.ipynb", anchor_of(heading)): jupyter_anchor(heading.title)
-        for chapter in chapters
-        for heading in headings_of(chapter)
-    }
-    return TO_HEADING.sub(lambda m: f"]({m[1]}#{shown.get(m.groups(), m[2])})", table)
 
 
 def practised_in(route: Route) -> int:
