@@ -42,6 +42,7 @@ WORDS = (
 FIXED = (
     worded("Main"),
     worded("Page"),
+    worded("Toggle hidden content"),
     worded("Toggle primary sidebar"),
     worded("Toggle secondary sidebar"),
 )
