@@ -47,7 +47,7 @@ def sentences_of(chapter: Chapter) -> Iterator[tuple[int, Sentence]]:
             continue
         code = formula = False  # inside a block of it
         for number, line in enumerate(cell.source.split("\n")):
-            code ^= line.startswith("```")
+            code ^= line.lstrip().startswith(("```", "~~~"))
             formula ^= line.strip() == "$$"
             if line.startswith(("# ", "## ")) and not code:
                 section = role_of(line)

@@ -12,8 +12,10 @@ require(`${mathjax}/node-main.js`).init({
   chtml: { mtextInheritFont: false, fontURL: "fonts" },
   startup: { typeset: false },
 }).then(({ startup: { document: page, adaptor } }) => {
+  // Letters that MathJax has no font for, as Han, are measured beside a node of the page.
+  const place = adaptor.append(adaptor.body(page.document), adaptor.text(""));
   const typeset = ([tex, display]) => {
-    const item = new page.options.MathItem(tex, page.inputJax[0], display);
+    const item = new page.options.MathItem(tex, page.inputJax[0], display, { node: place });
     item.setMetrics(...METRICS);
     try {
       item.convert(page);
