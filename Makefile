@@ -25,7 +25,8 @@ PROXY    = ['install', '--silent', '--fetch-timeout=20000', '--prefix', '$(VENV)
 # These tests start JupyterLab: nothing runs beside them.
 ALONE    = site_tests/test_lab.py
 # What imports a framework is tested with it; all else is tested once, with the first one.
-TESTED = $(if $(filter $(FIRST),$(FRAMEWORK)),tests --ignore tests/test_site.py,\
+SITE_TESTS = tests/test_site.py tests/test_translated_site.py
+TESTED = $(if $(filter $(FIRST),$(FRAMEWORK)),tests $(addprefix --ignore ,$(SITE_TESTS)),\
 	$(addprefix tests/,$(FRAMEWORK) contract test_exercises.py test_book.py))
 # With other versions, outputs differ a little and packages warn of each other: errors count.
 ERRORS_ONLY = notebooks/$(FRAMEWORK) $(TESTED) --nbval-lax $(NBVAL) $(AT_ONCE) -W default
@@ -78,7 +79,7 @@ site-open: $(VENV)/site-ready  ## show the site in a browser
 	@$(RUN) bookbinder site-open
 
 test-site: site  ## build the site and look at every page of it in Chromium
-	$(PYTEST) tests/test_site.py
+	$(PYTEST) $(SITE_TESTS)
 	$(PYTEST) $(ALONE)
 	$(PYTEST) site_tests $(ALONE:%=--ignore %) --numprocesses 2 --dist loadgroup
 

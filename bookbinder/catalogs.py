@@ -35,7 +35,7 @@ def catalog_file(book: Book, language: str, name: str) -> Path:
 def check_catalogs(book: Book) -> None:
     """Raise BookError for a catalog of no chapter or of no language."""
     known = {*book.chapters, *BESIDE}
-    for folder in sorted((book.source / FOLDER).glob("*")):
+    for folder in sorted(path for path in (book.source / FOLDER).glob("*") if path.is_dir()):
         if folder.name not in book.languages:
             raise BookError(
                 f"{book.named(folder)}: {folder.name!r} is not under languages in {FILE}"

@@ -216,7 +216,7 @@ def test_catalogs_are_those_of_the_book_and_compiled():
     for language in BOOK.languages[1:]:
         assert compiled_file(BOOK, language).read_bytes() == compiled(BOOK, language), language
         assert readme_file(BOOK, language).exists()
-    there = {path.name for path in (BOOK.source / "locale").iterdir()}
+    there = {path.name for path in (BOOK.source / "locale").iterdir() if path.is_dir()}
     assert there == set(BOOK.languages[1:])
 
 

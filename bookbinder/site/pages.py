@@ -37,7 +37,7 @@ def site_notebook(
     `listed` are the lines of the list of references; `folders` says where the pages of other
     editions are.
     """
-    page = with_folds(notebook)
+    page = with_folds(notebook, say)
     title = title_cell(page)
     title.source = ORIGIN.sub("", title.source)
     for cell in page.cells:

@@ -1,0 +1,109 @@
+"""The site of the pseudo-language: it has all that the English site has, and says nothing plain."""
+
+import copy
+import re
+from collections import Counter
+from dataclasses import replace
+
+import bs4
+import pytest
+from pseudo import LANGUAGE, MARKED, PLAIN, pseudo, pseudo_book
+from this_book import BOOK
+
+from bookbinder.site.building import build_site, site_folder
+
+NAMES = [*BOOK.chapters, "index", "functions", "references", "genindex", "search"]
+# Code, formulas, cited works, labels of explorers, docstrings: English in every edition.
+ENGLISH = (
+    "pre, code, script, style, .math, svg, kbd, .role-references li, .d2l-explorer, dl.py dd, "
+    "dl.py dt, .onlyprint, .book-languages, .genindextable, .bd-article li p:has(a.external)"
+)
+SAME = {  # what a page has as often as in English
+    "sections": "section[id]",
+    "chapters' roles": "section[class*=role-]",
+    "boxes": ".box",
+    "folds": "details",
+    "numbered equations": "[id^=equation-]",
+    "references": "[id^=reference-]",
+    "citations": "a[href*='#reference-']",
+    "links to equations": "a.equation",
+    "terms": "strong[id^=term-]",
+    "links to terms": "a.term",
+    "outputs": ".cell_output",
+    "pictures": "img",
+    "tables": "table",
+    "cards": ".book-card",
+    "index entries": ".genindextable li",
+}
+WORDS_OF_A_LANGUAGE = ("links to terms",)  # which depend on how it forms its plurals
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    book = pseudo_book(tmp_path_factory.mktemp("a site"))
+    book = replace(book, editions=book.editions[:1])
+    build_site(book, ("en", LANGUAGE))
+    return site_folder(book)
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    """The pages of both editions, by name: (English, translated)."""
+
+    def page(path):
+        return bs4.BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+    folder = site / f"{BOOK.editions[0].framework}-{LANGUAGE}"
+    return {name: (page(site / f"{name}.html"), page(folder / f"{name}.html")) for name in NAMES}
+
+
+@pytest.mark.parametrize("what", SAME)
+def test_a_translated_page_has_all_that_the_english_one_has(pages, what):
+    counts = {
+        name: tuple(len(page.select(SAME[what])) for page in both) for name, both in pages.items()
+    }
+    english, translated = map(sum, zip(*counts.values(), strict=True))
+    assert english
+    if what in WORDS_OF_A_LANGUAGE:
+        assert 0.8 < translated / english < 1.2
+    else:
+        assert {name: both for name, both in counts.items() if both[0] != both[1]} == {}
+
+
+def test_nothing_of_a_translated_page_is_plain_english(pages):
+    found = Counter()
+    for name, (_, whole) in pages.items():
+        page = copy.deepcopy(whole)
+        assert page.html["lang"] == LANGUAGE
+        for part in page.select(ENGLISH):
+            part.decompose()
+        for text in page.body.find_all(string=True):
+            words = re.findall(r"(?<![\w“])[A-Za-z]{3,}(?!\w)", text)
+            plain = [word for word in words if set(word) & set(PLAIN)]
+            if type(text) is bs4.NavigableString and len(plain) > 2 and not set(text) & set(MARKED):
+                found[name, text.strip()[:80]] += 1
+    assert found == {}
+
+
+def test_minutes_and_titles_of_cards_are_those_of_the_english(pages):
+    english, other = (page.select(".book-card em") for page in pages["index"])
+    numbers = [[re.findall(r"\d+", em.get_text()) for em in ems] for ems in (english, other)]
+    assert numbers[0] == numbers[1]
+    assert len(numbers[0]) == len([name for name in BOOK.chapters if name[0].isdigit()])
+    assert pages["index"][1].h1.get_text().startswith(pseudo(BOOK.title))
+
+
+def test_the_search_gives_no_solution_away_in_any_language(site):
+    folder = site / f"{BOOK.editions[0].framework}-{LANGUAGE}"
+    sections = [path / "_static/sections.js" for path in (site, folder)]
+    texts = [path.read_text(encoding="utf-8") for path in sections]
+    assert 0.9 < len(texts[1]) / len(texts[0]) < 1.1
+    assert [text.count("masked_weights(scores, keep)") for text in texts] == [0, 0]
+
+
+def test_menus_keep_the_chapter_and_the_section(pages):
+    english, other = pages["04_masked_softmax"]
+    to_other = {a["href"] for a in english.select(".book-languages a")}
+    to_english = {a["href"] for a in other.select(".book-languages a")}
+    assert f"{BOOK.editions[0].framework}-{LANGUAGE}/04_masked_softmax.html" in to_other
+    assert "../04_masked_softmax.html" in to_english
