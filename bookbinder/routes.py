@@ -69,7 +69,7 @@ def words_for(chapter: Chapter, read: list[Section], file: str = "", say: Say = 
         return say("all of it, with its exercises") if practised else say("all of it")
     if skipped == {WORDS["exercises"]}:
         return say("all of it but its exercises")
-    return ", ".join(f"[{s.heading.title}]({file}#{anchor_of(s.heading)})" for s in read)
+    return say(", ").join(f"[{s.heading.title}]({file}#{anchor_of(s.heading)})" for s in read)
 
 
 def minutes_of(read: list[Section]) -> int:

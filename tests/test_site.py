@@ -462,7 +462,7 @@ CHINESE = {
         "References": "参考文献",
         "Use a new term": "使用掩码",
         "It is a new term, and new terms are linked once.": "这就是掩码。",
-        "Then another line.": "再来一句。",
+        "Then *another* line of *it*.": "再来*一句* *it*。",
     },
     "readme": {"Tiny": "小书"},
 }
@@ -471,7 +471,7 @@ CHINESE = {
 @pytest.fixture
 def in_chinese(book, monkeypatch):
     """The book with catalogs of Chinese, and marks around what the binder says itself."""
-    change(book.root, "linked once.", "linked once.\nThen another line.")
+    change(book.root, "linked once.", "linked once.\nThen *another* line of *it*.")
     change(book.root, '["en"]', '["en", "zh"]', file="book.toml")
     (book.root / "book/locale/zh").mkdir(parents=True)
     for name, texts in CHINESE.items():
@@ -511,7 +511,8 @@ def test_a_translation_has_its_terms_its_words_and_no_gaps_between_sentences(in_
     site = site_folder(in_chinese) / "pytorch-zh"
     text = (site / "01_second.html").read_text()
     assert text.count('href="00_first.html#term-new-term">') == 1
-    assert "</a>。<wbr>再来一句。" in text
+    assert "</a>。<wbr>再来" in text
+    assert '<em>一句</em> <em class="latin">it</em>' in text
     index = soup(site / "genindex.html").article.get_text()
     assert "掩码" in index
     assert "⟦Index⟧" in index

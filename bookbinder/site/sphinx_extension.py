@@ -25,6 +25,8 @@ AROUND_TERM = {  # of the languages in which a term may stand otherwise
     "ko": (BEGINS, ""),  # particles follow
     "zh_CN": ("", ""),
 }
+NOT_SLANTED = ("zh_CN", "ko")
+HAN_OR_HANGUL = re.compile("[一-鿿가-힣]")
 NO_TERMS = (*UNTOUCHED, nodes.title, nodes.entry, nodes.strong, nodes.enumerated_list)
 
 
@@ -122,6 +124,17 @@ class Unspaced(SphinxTransform):
 def is_wide(letter: str) -> bool:
     """Say whether a letter is Chinese, or a punctuation mark as wide as one."""
     return bool(letter) and unicodedata.east_asian_width(letter) in "WF"
+
+
+class Slanted(SphinxTransform):
+    """Mark emphasis without Han and Hangul: Latin is slanted, those have dots."""
+
+    default_priority = 704
+
+    def apply(self, **_) -> None:
+        for node in self.document.findall(nodes.emphasis):
+            if self.config.language in NOT_SLANTED and not HAN_OR_HANGUL.search(node.astext()):
+                node["classes"].append("latin")
 
 
 class EquationLinks(SphinxPostTransform):
@@ -272,7 +285,7 @@ def setup(app: Sphinx) -> dict:
     values = "equations terms index changes chapters notebooks services editions languages anchors"
     for name in (*values.split(), "roles", "words"):  # all of them are in conf.py
         app.add_config_value(f"book_{name}", None, "env")
-    for transform in (Equations, Elsewhere, Roles, Terms, Unspaced):
+    for transform in (Equations, Elsewhere, Roles, Terms, Unspaced, Slanted):
         app.add_transform(transform)
     app.add_post_transform(EquationLinks)
     app.add_post_transform(TermLinks)
