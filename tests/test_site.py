@@ -33,6 +33,7 @@ from bookbinder.site.pages import site_notebook
 from bookbinder.site.postprocess import DRAWN, MODULE, finish
 from bookbinder.site.printing import localize
 from bookbinder.site.search_index import sections
+from bookbinder.site.sphinx_extension import index_letter
 from bookbinder.site.styles import classes_of, used_only
 from bookbinder.site.theme_words import WORDS
 
@@ -504,6 +505,16 @@ def test_a_translation_stands_beside_the_english_pages_and_a_menu_leads_between_
     assert json.loads(link["data-anchors"])["Use-a-new-term"] == "使用掩码"
     assert not (site / "_static/language.css").exists()
     assert "text-emphasis" in (site / "pytorch-zh/_static/language.css").read_text()
+
+
+def test_an_index_has_the_letters_of_its_language():
+    assert [index_letter(term, "zh_CN") for term in ("注意力", "掩码", "softmax")] == [
+        "Z",
+        "Y",
+        None,
+    ]
+    assert [index_letter(term, "ko") for term in ("어텐션", "마스크", "쿼리")] == ["ㅇ", "ㅁ", "ㅋ"]
+    assert index_letter("chú ý", "vi") is None
 
 
 def test_a_translation_has_its_terms_its_words_and_no_gaps_between_sentences(in_chinese):

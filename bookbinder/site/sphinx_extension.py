@@ -26,6 +26,8 @@ AROUND_TERM = {  # of the languages in which a term may stand otherwise
     "zh_CN": ("", ""),
 }
 NOT_SLANTED = ("zh_CN", "ko")
+CONSONANTS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
+VOWELS_AND_ENDINGS = 21 * 28  # of which each consonant has a syllable, in Unicode's order
 HAN_OR_HANGUL = re.compile("[一-鿿가-힣]")
 NO_TERMS = (*UNTOUCHED, nodes.title, nodes.entry, nodes.strong, nodes.enumerated_list)
 
@@ -96,8 +98,23 @@ class Terms(SphinxTransform):
             seen.add(term)
             anchor = term_id(terms[term])
             node["ids"].append(anchor)
-            index = addnodes.index(entries=[("single", term, anchor, "", None)])
+            letter = index_letter(term, self.config.language)
+            index = addnodes.index(entries=[("single", term, anchor, "", letter)])
             node.parent.insert(node.parent.index(node), index)
+
+
+def index_letter(term: str, language: str) -> str | None:
+    """Return the letter below which an index has a term; None: the first one.
+
+    Han go by their sound in Latin letters, Hangul by the consonant with which it begins.
+    """
+    if not HAN_OR_HANGUL.match(term):
+        return None
+    if language == "ko":
+        return CONSONANTS[(ord(term[0]) - ord("가")) // VOWELS_AND_ENDINGS]
+    from pypinyin import lazy_pinyin
+
+    return lazy_pinyin(term)[0][0].upper()
 
 
 class Unspaced(SphinxTransform):
