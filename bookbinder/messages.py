@@ -33,6 +33,7 @@ from bookbinder.files import write_bytes_whole, write_whole
 from bookbinder.notation import PAGE, read_notation
 from bookbinder.practice_words import practice_messages
 from bookbinder.sentences import is_prose, messages_of
+from bookbinder.text import headings_of
 from bookbinder.translation import translated
 from bookbinder.words import words_in
 
@@ -123,5 +124,13 @@ def readme_file(book: Book, language: str) -> Path:
 def translated_readme(book: Book, language: str) -> str:
     """Return the README in a language, with links from where it stands."""
     chapter = translated(readme(book), read_catalog(book, language, README))
+    text = chapter.notebook.cells[0].source
+    for heading in headings_of(chapter):
+        text = text.replace(f"](#{slug(heading.english_title)})", f"](#{slug(heading.title)})")
     up = relpath(book.root, readme_file(book, language).parent)
-    return ON_DISK.sub(rf"\1{up}/", chapter.notebook.cells[0].source)
+    return ON_DISK.sub(rf"\1{up}/", text)
+
+
+def slug(title: str) -> str:
+    """Return the anchor that sites of repositories give a heading."""
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")

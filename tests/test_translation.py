@@ -25,6 +25,7 @@ from bookbinder.messages import (
     compiled,
     compiled_file,
     readme_file,
+    slug,
     translated_readme,
 )
 from bookbinder.notation import PAGE
@@ -227,6 +228,8 @@ def test_the_readme_leads_from_its_folder_to_the_files_of_the_book():
         folder = readme_file(BOOK, language).parent
         assert len(links) > 15
         assert [link for link in links if not (folder / link).exists()] == []
+        shown = {slug(title) for title in re.findall(r"^#+ (.*)", text, re.MULTILINE)}
+        assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= shown
 
 
 def test_every_sentence_of_an_edition_is_translated(marked):
