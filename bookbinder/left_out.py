@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from nbformat import NotebookNode
 
-from bookbinder.catalogs import say_in
+from bookbinder.catalogs import read_catalog, said, say_in
 from bookbinder.chapters import Chapter
-from bookbinder.config import Book, Edition
-from bookbinder.text import LINK, TARGET, WORDS_OF_LINK
+from bookbinder.config import ENGLISH, Book, Edition
+from bookbinder.text import LINK, TARGET, WORDS_OF_LINK, jupyter_anchor
 
 LED = re.compile(rf"\[({WORDS_OF_LINK})\]\(\.\./([\w-]+)/(\w+)\.ipynb(#{TARGET})?\)")
 
@@ -35,7 +35,7 @@ def led_elsewhere(book: Book, edition: Edition, chapters: list[Chapter]) -> list
         if owner is None:
             return found[0]
         told = say("{words} (in {framework})").format(words=words, framework=owner.name)
-        return f"[{told}](../{owner.notebooks.name}/{target})"
+        return f"[{told}](../{owner.notebooks.name}/{with_shown_anchor(book, owner, target)})"
 
     def led(chapter: Chapter) -> Chapter:
         notebook = copy.deepcopy(chapter.notebook)
@@ -46,6 +46,17 @@ def led_elsewhere(book: Book, edition: Edition, chapters: list[Chapter]) -> list
         return replace(chapter, notebook=notebook, original=original)
 
     return [led(chapter) for chapter in chapters] if owners else chapters
+
+
+def with_shown_anchor(book: Book, owner: Edition, target: str) -> str:
+    """Return the target of a link with the anchor that the owner's language gives its heading."""
+    file, _, anchor = target.partition("#")
+    if owner.language == ENGLISH or not anchor:
+        return target
+    catalog = read_catalog(book, owner.language, file.removesuffix(".ipynb"))
+    texts = (message.id for message in catalog if message.id)
+    heading = next((text for text in texts if jupyter_anchor(text) == anchor), anchor)
+    return f"{file}#{jupyter_anchor(said(catalog, heading))}"
 
 
 def without_links_elsewhere(notebook: NotebookNode) -> NotebookNode:

@@ -1,5 +1,7 @@
 """An edition without a chapter: links into it say whose it is, and lead there where they can."""
 
+from dataclasses import replace
+
 import pytest
 from conftest import TINY, write_files
 
@@ -110,3 +112,12 @@ def test_a_folder_of_its_own_has_the_words_without_the_link(book):
         assert "See chapter 1 (in PyTorch), `f` of it (in PyTorch),\n(1.1) (in PyTorch)," in text
         assert "[this](#Words) and [the title](00_first.ipynb)" in text
         assert "As there (in PyTorch)." in text
+
+
+def test_a_translated_link_leads_to_the_heading_of_the_other_edition_in_its_language(book):
+    (book.root / "book/locale/zh").mkdir(parents=True)
+    catalog = book.root / "book/locale/zh/01_second.po"
+    catalog.write_text('msgid "Begin here (now)"\nmsgstr "从这里（现在）开始"\n')
+    book = replace(book, languages=("en", "zh"))
+    (first,) = read_edition_chapters(book, book.edition("jax", "zh"))
+    assert "](../pytorch-zh/01_second.ipynb#从这里（现在）开始)" in first.notebook.cells[0].source
