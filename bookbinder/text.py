@@ -155,11 +155,11 @@ class Page:
         return [jupyter_anchor(heading.title) for heading in headings_of(self.chapter)]
 
     def passage(self, role: str) -> str:
-        """Return the lines that begin with the label of a role, in one and without the label."""
+        """Return the lines that begin with the label of a role, without the label."""
         lines = list(self.lines())
         begin = next((at for at, line in enumerate(lines) if line.role == role), len(lines))
         block = takewhile(str.strip, (line.text for line in lines[begin:]))
-        return LABEL.sub("", " ".join(line.removeprefix("> ") for line in block), count=1)
+        return LABEL.sub("", "\n".join(line.removeprefix("> ") for line in block), count=1)
 
     def minutes(self) -> tuple[int, int]:
         """Return the minutes that the opening states, to read and for the exercises."""

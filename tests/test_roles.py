@@ -96,8 +96,8 @@ def test_minutes_questions_and_saved_cells_are_those_of_the_english(book):
     (english,), (chapter,) = read(book), read(book, "zh")
     assert minutes(chapter) == minutes(english)
     assert Page(chapter, chapter.notebook).minutes() == (10, 10)
-    assert Page(chapter, chapter.notebook).passage("question") == "何为 点？"
-    assert Page(english, english.notebook).passage("question") == "What is a dot?"
+    assert Page(chapter, chapter.notebook).passage("question") == "何为\n点？"
+    assert Page(english, english.notebook).passage("question") == "What is\na dot?"
     assert saved_in(chapter) == saved_in(english)
     assert saved_in(chapter)[0].origin == "book/01_first.md, Look here"
 
