@@ -18,7 +18,7 @@ HEADING = re.compile(r"^(##?) (.+)$", re.MULTILINE)
 def write_contents_panel(book: Book, edition: Edition, say: Say = str) -> None:
     """Write the extension to `_build/lab/`, where `make lab` shows it to JupyterLab."""
     folder = book.root / "_build" / "lab" / NAME
-    chapters = [contents_of(book, edition, name) for name in book.chapters_of(edition)]
+    chapters = [contents_of(book, edition, name, say) for name in book.chapters_of(edition)]
     listed = json.dumps(chapters, ensure_ascii=False)
 
     def said(words: re.Match) -> str:
@@ -35,11 +35,13 @@ def write_contents_panel(book: Book, edition: Edition, say: Say = str) -> None:
     write_whole(folder / "package.json", json.dumps(description, indent=1) + "\n")
 
 
-def contents_of(book: Book, edition: Edition, name: str) -> tuple[str, str, list[str]]:
+def contents_of(
+    book: Book, edition: Edition, name: str, say: Say = str
+) -> tuple[str, str, list[str]]:
     """Return file, title and sections of a chapter of an edition."""
     notebook = json.loads((edition.notebooks / f"{name}.ipynb").read_text("utf-8"))
     prose = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown"]
     headings = HEADING.findall("\n".join(prose))
     title = next((text for marks, text in headings if marks == "#"), name)
     sections = [text for marks, text in headings if marks == "##"]
-    return f"{name}.ipynb", book.listed(name, title), sections
+    return f"{name}.ipynb", book.listed(name, title, say), sections

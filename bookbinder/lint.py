@@ -22,6 +22,7 @@ VERSION = re.compile(rf"\b({'|'.join(VERSIONED)}) \d+(\.\d+)*")
 TWO_SENTENCES = re.compile(r"[\w)$`*”][.?!][”*]* (?=[A-Z“`$*])")
 LABEL = re.compile(r"^(> |- |\d+\. )?(\*\*[^*]*\.\*\* )?")  # "> **Note.** ..." is one sentence
 ABBREVIATION = re.compile(r"\b(e\.g|i\.e|vs|cf|al|Eq|Fig)\. ")
+NOTE = re.compile(r"\]\([^)]*\)\. \S")  # behind the link of a reference, which nobody translates
 RAW_MARKUP = re.compile(
     r"\\eqref|\\label|\\ref\b|^:::|\{(ref|eq|note|cite|numref)\}|:label:|:eqref:"
 )
@@ -90,14 +91,15 @@ def equation_problems(page: Page) -> list[str]:
 
 def citation_problems(page: Page) -> list[str]:
     """Check that references are numbered 1, 2, ..., each cited, and each citation among them."""
-    listed, cited = [], {}
+    listed, cited, found = [], {}, []
     for line in page.lines():
         if line.in_references:
             listed += REFERENCE.findall(line.text)
+            if REFERENCE.match(line.text) and NOTE.search(line.text):
+                found.append(f"{line.where}: the note goes on a line of its own, indented")
         for number in CITATION.findall(line.text):
             cited.setdefault(number, line.where)
     file = page.chapter.file
-    found = []
     if listed != [str(i) for i in range(1, len(listed) + 1)]:
         found.append(f"{file}: references are numbered {', '.join(listed)}")
     found += [f"{at}: there is no reference [{n}]" for n, at in cited.items() if n not in listed]

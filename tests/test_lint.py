@@ -80,6 +80,7 @@ def test_a_good_page_has_no_problems(tmp_path):
         ("[[1]]", "[[2]]", 20, "there is no reference [2]"),
         (" [[1]](#References)", "", None, "reference [1] is not cited"),
         ("1. A. Author", "2. A. Author", None, "references are numbered 2"),
+        ("10.1/x)", "10.1/x). It tells.", None, "the note goes on a line of its own"),
         ("0.27", "0.28", 19, "no output above shows 0.28"),
         ("27%", "28%", 19, "no output above shows 28%"),
         ("`d = 300`", "`d = 301`", 20, None),

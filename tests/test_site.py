@@ -57,7 +57,8 @@ BOOK = {
 
         ## References
 
-        1. A. Author, “A Title”, 2020. [site](https://example.org). A note.
+        1. A. Author, “A Title”, 2020. [site](https://example.org).
+           A note.
     """,
     "book/01_second.md": """
         # 1. Second
@@ -70,7 +71,8 @@ BOOK = {
 
         ## References
 
-        1. A. Author, “A Title”, 2020. [site](https://example.org). Another.
+        1. A. Author, “A Title”, 2020. [site](https://example.org).
+           Another.
     """,
 }
 

@@ -8,7 +8,6 @@ from bookbinder.text import REFERENCE, Page
 from bookbinder.words import Say
 
 TITLE = re.compile(r"“(.*?),?”")
-WORK = re.compile(r"^(.*?\]\([^\s]*\)(?:\.|$))\s*(.*)$")
 
 
 @dataclass
@@ -23,22 +22,25 @@ def works(chapters: list[Chapter]) -> list[Work]:
     """Return all cited works, each once, in the order of their authors' names."""
     found: dict[str, Work] = {}
     for chapter in chapters:
-        for number, text in references(chapter):
-            match = WORK.match(text)
-            quoted, note = match.groups() if match else (text, "")
-            title = TITLE.search(text)
+        for number, quoted, note in references(chapter):
+            title = TITLE.search(quoted)
             key = re.sub(r"\W+", " ", title[1] if title else quoted).lower().strip()
             found.setdefault(key, Work(quoted)).notes.append((chapter, number, note))
     return sorted(found.values(), key=lambda work: last_name(work.quoted))
 
 
-def references(chapter: Chapter) -> list[tuple[str, str]]:
-    """Return the number and the text of each entry under the heading References."""
-    return [
-        (match[1], line.text[match.end() :])
-        for line in Page(chapter, chapter.notebook).lines()
-        if line.in_references and (match := REFERENCE.match(line.text))
-    ]
+def references(chapter: Chapter) -> list[tuple[str, str, str]]:
+    """Return number, text and note of each entry under the heading References.
+
+    The lines below an entry are its note.
+    """
+    entries: list[tuple[str, str, list[str]]] = []
+    for line in Page(chapter, chapter.notebook).lines():
+        if line.in_references and (match := REFERENCE.match(line.text)):
+            entries.append((match[1], line.text[match.end() :], []))
+        elif line.in_references and entries and line.text.startswith(" "):
+            entries[-1][2].append(line.text.strip())
+    return [(number, quoted, "\n    ".join(note)) for number, quoted, note in entries]
 
 
 def last_name(quoted: str) -> str:
