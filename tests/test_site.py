@@ -21,6 +21,7 @@ from bookbinder.files import as_text
 from bookbinder.publish import published
 from bookbinder.site import building, dark_svg
 from bookbinder.site.bibliography import references_page
+from bookbinder.site.browser import chromium, chromium_path
 from bookbinder.site.building import build_site, site_folder
 from bookbinder.site.dark_svg import dark, with_dark_version
 from bookbinder.site.dates import last_changes
@@ -551,3 +552,17 @@ def test_no_word_stands_in_braces_where_the_catalogs_do_not_find_it():
         assert not re.search(r"\{say\([\"'][^\"']*[\"']\)[}.]", path.read_text(encoding="utf-8")), (
             path
         )
+
+
+@pytest.mark.skipif(chromium_path() is None, reason="no Chromium")
+def test_the_search_finds_words_inside_chinese_sentences(in_chinese):
+    build_site(in_chinese, ("en", "zh"))
+    page_of = (site_folder(in_chinese) / "pytorch-zh/search.html").as_uri()
+    with chromium() as browser:
+        page = browser.new_page()
+        found = {}
+        for query in ("掩码", "是掩", "码", "键"):
+            page.goto(f"{page_of}?q={query}")
+            page.wait_for_selector(".search-summary")
+            found[query] = [mark.text_content() for mark in page.query_selector_all("p mark")]
+    assert found == {"掩码": ["掩码"] * 2, "是掩": ["是掩"], "码": ["码"] * 2, "键": []}

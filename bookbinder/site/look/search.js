@@ -36,8 +36,12 @@
     const spots = patterns.flatMap((p) => [...text.matchAll(p)].map((m) => [m.index, m.index + m[0].length]));
     spots.sort((a, b) => a[0] - b[0]);
     const wanted = (spots[0]?.[0] ?? 0) - AROUND; // from here on, whole words
-    const first = wanted > 0 ? text.indexOf(" ", wanted) + 1 : 0;
-    const end = text.indexOf(" ", first + 2 * AROUND), last = end < 0 ? text.length : end;
+    // Where the next gap is far, as in Chinese, a snippet begins and ends between two letters.
+    const gap = (from) => {
+      const at = text.indexOf(" ", from);
+      return at < 0 || at > from + AROUND / 2 ? from : at;
+    };
+    const first = wanted > 0 ? gap(wanted) : 0, last = Math.min(gap(first + 2 * AROUND), text.length);
     let at = first;
     line.append(first ? "… " : "");
     for (const [from, to] of spots) {
