@@ -205,8 +205,8 @@ def graded(tmp_path_factory):
         write_files(Path.cwd(), {".grading-seed": "7", "gradebook.db": "points"})
         patch.setenv("PRIVATE", "of the teacher")
         port = str(friend.getsockname()[1])
-        patch.setattr(grading, "CELL", 3)
-        patch.setattr(grading, "ANSWER", 3)
+        patch.setattr(grading, "CELL", 8)  # to import the framework, on a busy machine
+        patch.setattr(grading, "ANSWER", 4)
         patch.setattr(sandbox, "MEMORY", 3 * 2**30)
         cells, questions = ["import torch\nfrom d2l_attention.practice import check"], []
         for at, body in enumerate(FRAUDS.values()):
@@ -228,12 +228,12 @@ EXPECTED = {  # name -> status and part of the remark
     "memory by way of files": ("error", "OSError: [Errno"),
     "an error that cannot be written": ("error", "ValueError"),
     "somebody on the network": ("error", "ConnectionRefusedError"),
-    "a loop that outlives its parent": ("error", "no answer after 3 s"),
-    "a loop": ("error", "no answer after 3 s"),
+    "a loop that outlives its parent": ("error", "no answer after 4 s"),
+    "a loop": ("error", "no answer after 4 s"),
     "the end of Python": ("error", "it ends Python"),
     "the end of Python in its cell": ("error", "it ends Python"),
     "all memory": ("error", "can't allocate memory"),
-    "a cell that sleeps": ("error", "no answer after 3 s"),
+    "a cell that sleeps": ("error", "no answer after 8 s"),
     "a cell that does not parse": ("error", "SyntaxError"),
     "nothing": ("not attempted", ""),
     "no value": ("wrong", "nothing returned"),
