@@ -19,7 +19,7 @@ from bookbinder.config import read_book
 from bookbinder.errors import BookError
 from bookbinder.files import as_text
 from bookbinder.publish import published
-from bookbinder.site import building, dark_svg
+from bookbinder.site import building, dark_svg, printing
 from bookbinder.site.bibliography import references_page
 from bookbinder.site.browser import chromium, chromium_path
 from bookbinder.site.building import build_site, site_folder
@@ -32,7 +32,7 @@ from bookbinder.site.icons import icon_styles, icons_used
 from bookbinder.site.light_svg import slim
 from bookbinder.site.pages import site_notebook
 from bookbinder.site.postprocess import DRAWN, MODULE, finish
-from bookbinder.site.printing import localize
+from bookbinder.site.printing import check_letters, localize
 from bookbinder.site.search_index import sections
 from bookbinder.site.sphinx_extension import index_letter
 from bookbinder.site.styles import classes_of, used_only
@@ -566,3 +566,15 @@ def test_the_search_finds_words_inside_chinese_sentences(in_chinese):
             page.wait_for_selector(".search-summary")
             found[query] = [mark.text_content() for mark in page.query_selector_all("p mark")]
     assert found == {"掩码": ["掩码"] * 2, "是掩": ["是掩"], "码": ["码"] * 2, "键": []}
+
+
+@pytest.mark.skipif(chromium_path() is None, reason="no Chromium")
+def test_a_print_without_the_letters_of_its_language_names_the_package(monkeypatch):
+    told = "to print the book in 中文, install .*fonts-noto-cjk"
+    with chromium() as browser:
+        monkeypatch.setitem(printing.LETTERS, "zh", "ab")
+        check_letters(browser, "zh")
+        monkeypatch.setitem(printing.LETTERS, "zh", "\ue123\ue124")  # letters of no font
+        with pytest.raises(BookError, match=told):
+            check_letters(browser, "zh")
+        check_letters(browser, "vi")
