@@ -149,12 +149,17 @@ def bind_translation(book: Book, edition: Edition) -> None:
         notebook = folded(published(chapter, executed, say), say)
         path = notebook_path(edition, chapter.name)
         expected.add(path)
-        write_whole(path, as_text(folded(notebook)))
-    bring_diagrams(
-        book.source, chapters, edition.notebooks, say_in(book, edition.language, FIGURES)
-    )
+        write_whole(path, as_text(notebook))
+    bring_edition_diagrams(book, edition, chapters, edition.notebooks)
     for path in set(edition.notebooks.glob("*.ipynb")) - expected:
         path.unlink()
+
+
+def bring_edition_diagrams(
+    book: Book, edition: Edition, chapters: list[Chapter], folder: Path
+) -> None:
+    """Bring the diagrams of an edition's chapters to a folder, in its language."""
+    bring_diagrams(book.source, chapters, folder, say_in(book, edition.language, FIGURES))
 
 
 def code_ids(notebook: NotebookNode) -> list[str]:

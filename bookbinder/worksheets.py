@@ -14,11 +14,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from bookbinder.answers import YOURS, apart, invitation, python_of
-from bookbinder.binding import notebook_path, read_edition_chapters
+from bookbinder.binding import bring_edition_diagrams, notebook_path, read_edition_chapters
 from bookbinder.chapters import Chapter, name_cells, tags_of, title_cell
 from bookbinder.colab import INSTALL
 from bookbinder.config import Book, Edition
-from bookbinder.diagrams import bring_diagrams
 from bookbinder.errors import BookError
 from bookbinder.files import as_text, write_whole
 from bookbinder.left_out import without_links_elsewhere
@@ -50,7 +49,7 @@ def bind_worksheets(
     folder = worksheets_folder(book, edition, solutions_only)
     chapters = read_edition_chapters(book, edition)
     made = sheets(book, edition, chapters, teachers if solutions_only else students, say)
-    bring_diagrams(book.source, chapters, folder, say)
+    bring_edition_diagrams(book, edition, chapters, folder)
     for name, sheet in made.items():
         path = folder / f"{name}.ipynb"
         write_whole(path, as_text(covered(sheet if outputs else unexecuted(sheet), say)))

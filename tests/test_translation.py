@@ -1,6 +1,7 @@
 """Catalogs, what they must keep, and what a chapter is in another language."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from conftest import TINY, write_files
@@ -16,10 +17,12 @@ from bookbinder.catalogs import (
     check_catalogs,
     read_catalog,
     said,
+    say_in,
     template,
     updated,
 )
 from bookbinder.chapters import read_chapter
+from bookbinder.classroom.assignments import write_assignments
 from bookbinder.config import read_book
 from bookbinder.messages import (
     compiled,
@@ -34,7 +37,7 @@ from bookbinder.sentences import messages_of, sentences_of
 from bookbinder.solutions import read_bound
 from bookbinder.text import Page, headings_of, prose_of
 from bookbinder.translation import literals, translated
-from bookbinder.worksheets import students, teachers
+from bookbinder.worksheets import bind_worksheets, students, teachers
 
 CHAPTER = """\
 # 4. A title
@@ -343,3 +346,16 @@ def test_a_language_that_is_not_in_the_book_is_named(tmp_path, monkeypatch, caps
     assert main(["messages"]) == 1
     told = "error: book/locale/zh: 'zh' is not under languages in book.toml\n"
     assert capsys.readouterr().err == told
+
+
+def test_worksheets_and_assignments_have_the_diagrams_of_their_language(marked):
+    book = replace(marked, chapters=("04_masked_softmax",), appendices=(), routes={})
+    edition, say = book.editions_in(LANGUAGE)[0], say_in(book, LANGUAGE)
+    bind_worksheets(book, edition, solutions_only=False, say=say)
+    write_assignments(book, edition, say)
+    for kind in ("worksheets", "nbgrader"):
+        copies = list((book.root / "_build" / kind).rglob("figures/*.svg"))
+        assert len(copies) > 3
+        for copy in copies:
+            shown = edition.notebooks / "figures" / copy.name
+            assert copy.read_text() == shown.read_text()

@@ -9,9 +9,8 @@ import re
 from nbformat import NotebookNode
 
 from bookbinder.answers import CHECKS, invitation
-from bookbinder.binding import read_edition_chapters
+from bookbinder.binding import bring_edition_diagrams, read_edition_chapters
 from bookbinder.config import Book, Edition
-from bookbinder.diagrams import bring_diagrams
 from bookbinder.files import as_text, write_whole
 from bookbinder.publish import covered, unexecuted
 from bookbinder.words import Say
@@ -52,7 +51,7 @@ def write_assignments(book: Book, edition: Edition, say: Say = str) -> None:
     made = sheets(book, edition, chapters, students, say)
     for chapter in chapters:
         path = course / "source" / chapter.name / f"{chapter.name}.ipynb"
-        bring_diagrams(book.source, [chapter], path.parent, say)
+        bring_edition_diagrams(book, edition, [chapter], path.parent)
         sheet = covered(unexecuted(made[chapter.name]), say)
         write_whole(path, as_text(assignment(sheet, say)))
         print(book.named(path))
