@@ -80,7 +80,13 @@ def test_dark_mode_holds_over_pages(browser, addresses, way):
     page.get_by_role("button", name="Color mode").locator("visible=true").click()
     page.get_by_role("button", name="Dark").locator("visible=true").click()
     assert page.evaluate(theme) == "dark"
-    page.wait_for_timeout(500)  # another process may show the next page: what is stored gets there
+    for _ in range(20):  # another process shows the next page: what is stored gets there in a while
+        other = open_page(context, f"{addresses[way]}/01_queries_keys_values.html")
+        seen = other.evaluate(theme)
+        other.close()
+        if seen == "dark":
+            break
+        page.wait_for_timeout(500)
     page.get_by_role("link", name="Start reading").click()
     page.wait_for_url("**/00_start_here.html")
     assert page.evaluate(theme) == "dark"
