@@ -40,13 +40,14 @@ help:         ## list the commands
 
 lab: setup    ## open the book in JupyterLab, in copies that are yours to change
 	@$(RUN) bookbinder copies $(EDITION) "$(COPIES)"
-	eval "$$($(RUN) bookbinder environment $(EDITION))" && \
+	@echo "Your copies are in $(COPIES)/"
+	@eval "$$($(RUN) bookbinder environment $(EDITION))" && \
 	cd "$(COPIES)" && first=$$([ -d $(LEFT_OFF) ] || echo --LabApp.default_url=/lab/tree/00_start_here.ipynb) && \
 	JUPYTER_CONFIG_PATH="$(CURDIR)/bookbinder/lab:$$JUPYTER_CONFIG_PATH" \
 	exec $(RUN) jupyterlab $$first --LabApp.workspaces_dir=$(LEFT_OFF) \
 	--LabApp.extra_labextensions_path="$(CURDIR)/_build/lab" $(ARGS)
 
-fresh: setup  ## bring back a chapter as the book has it, CHAPTER=04_masked_softmax; your copy is kept beside it
+fresh: setup  ## bring back a chapter as the book has it, CHAPTER=4; your copy is kept beside it
 	@$(RUN) bookbinder fresh $(EDITION) "$(COPIES)" $(CHAPTER)
 
 check: setup  ## check all that is quick: the linter, stale files, the unit tests
@@ -60,7 +61,7 @@ test: check   ## check, then run every notebook and compare its outputs; with DE
 test-cpus: setup  ## run the notebooks as other CPUs compute them; CPUS="plainest", one of CPU_SETTINGS in d2l_attention/frameworks/
 	@PYTEST_ADDOPTS="$(NBVAL) $(AT_ONCE)" $(RUN) tools.cpus $(CPUS)
 
-notebooks: setup  ## bind and execute the book again: notebooks/ and d2l_attention/, of the FRAMEWORK
+notebooks: setup  ## bind and execute the book again: notebooks/ and d2l_attention/, of the FRAMEWORK; CHAPTERS="4 5", these only
 	@$(RUN) bookbinder bind $(EDITION) $(CHAPTERS)
 
 worksheets: setup ## bind the students' edition, without solutions; ARGS=--no-outputs, --nbgrader or, for teachers, --solutions-only
@@ -87,12 +88,13 @@ pdf: $(VENV)/site-ready  ## print the whole book as one PDF in _build/, with Chr
 	@$(RUN) bookbinder site --languages en $(filter-out en,$(LANGUAGE))
 	@$(RUN) bookbinder pdf $(EDITION) $(ARGS)
 
-slides: $(VENV)/site-ready  ## write slides as one file, CHAPTER=04_masked_softmax or SESSION=5, or both, from the site
+slides: $(VENV)/site-ready  ## write slides as one file, CHAPTER=4 or SESSION=5, or both, from the site
 	@$(RUN) bookbinder slides $(EDITION) $(CHAPTER) $(if $(SESSION),--session $(SESSION))
 
 setup: $(READY)  ## set up .venv with the pinned packages
 
 $(VENV)/ready-%: pyproject.toml constraints.txt
+	@echo "Setting up $(VENV) for $*, once: some minutes, up to 3 GB to download; README.md says how PyTorch gets by with 0.2 GB"
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,$*]"
 	$(RUN) pip install --quiet --constraint constraints.txt --no-deps d2l  # what the book is compared with
@@ -109,11 +111,6 @@ test-classroom: $(VENV)/classroom-ready  ## play a class: four students on a Jup
 
 benchmark: setup  ## measure speed and memory beside other implementations
 	$(RUN) benchmarks
-
-mutants: setup  ## plant faults in d2l_attention/ and in the solutions; see whether tests and checks find them
-	$(RUN) tools.mutants.solutions
-	$(RUN) tools.mutants $(ARGS)
-	$(if $(filter $(FIRST),$(FRAMEWORK)),$(RUN) tools.mutants --checks $(ARGS))
 
 $(VENV)/site-ready: $(VENV)/ready-$(FIRST)
 	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,site]"
@@ -146,4 +143,4 @@ clean:        ## remove what make set up; your copies of the notebooks stay
 	rm -rf .venv .venv-oldest .venv-newest _build
 
 .SECONDARY:  # keep the marks of what is set up
-.PHONY: help lab fresh check test test-cpus notebooks worksheets grade site site-open test-site pdf slides setup progress hub test-classroom benchmark mutants test-oldest test-newest clean
+.PHONY: help lab fresh check test test-cpus notebooks worksheets grade messages site site-open test-site pdf slides setup progress hub test-classroom benchmark test-oldest test-newest clean

@@ -66,7 +66,7 @@ def report(warm: dict, default: dict) -> str:
         "# Attention side by side",
         "",
         f"{', '.join([machine, *versions])}, Python {platform.python_version()}. "
-        "Lengths are uniform in 1..m, d2l is 1.00, larger is faster.",
+        "Lengths are uniform in 1..m, d2l (or the first) is 1.00, larger is faster.",
         "Times and spread (half the quartile range) are those of the warm allocator.",
         "",
         "| " + " | ".join(head) + " |",

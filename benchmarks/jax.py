@@ -73,6 +73,9 @@ def cases() -> Iterator[Case]:
     yield dot_product_case(normal(b, n, d), normal(b, m, d), normal(b, m, d), lengths(m, b))
     b, n, m, h = 4, 256, 512, 128
     yield additive_case(normal(b, n, h), normal(b, m, h), normal(b, m, h), lengths(m, b))
+    yield heads_case(normal(4, 256, 256), heads=8, kv_heads=8)
+    for kv_heads in (16, 4):
+        yield heads_case(normal(4, 1, 512), heads=16, kv_heads=kv_heads, places=2048)
 
 
 def softmax_case(kind: str, scores: jax.Array, lens: jax.Array) -> Case:
@@ -124,4 +127,30 @@ def additive_case(*inputs: jax.Array) -> Case:
         {"d2l": lambda p, *inputs: theirs.apply({"params": p}, *inputs)[0], "ours": own},
         (parameters, *inputs),
         gradients=(0, 1, 2, 3),
+    )
+
+
+def heads_case(x: jax.Array, heads: int, kv_heads: int, places: int = 0) -> Case:
+    """Return the case of causal heads; with places, one step behind a cache of so many."""
+    (b, n, D), of = x.shape, {"num_kv_heads": kv_heads, "rngs": nnx.Rngs(0)}
+    theirs = nnx.MultiHeadAttention(heads, D, use_bias=False, decode=bool(places), **of)
+    cache = ours.KeyValueCache(b, kv_heads, places, D // heads) if places else None
+    if places:
+        theirs.init_cache((b, places, D))
+    kinds = {"flax": theirs, "ours": [ours.MultiHeadAttention(D, heads, **of), cache]}
+    graphs = {name: nnx.split(kind)[0] for name, kind in kinds.items()}
+
+    def flax(states, x):
+        mask = None if places else jax.numpy.tri(n, dtype=bool)
+        return nnx.merge(graphs["flax"], states["flax"])(x, mask=mask)
+
+    def own(states, x):
+        layer, cache = nnx.merge(graphs["ours"], states["ours"])
+        return layer(x, x, x, causal=True, cache=cache)
+
+    what = f"a step behind a cache {(b, places)}" if places else f"causal heads {(b, n, n)}"
+    return Case(
+        f"{what}, D={D}, {heads} heads, {kv_heads} of keys",
+        {"flax.nnx.MultiHeadAttention": flax, "ours": own},
+        ({name: nnx.state(kind) for name, kind in kinds.items()}, x),
     )

@@ -5,11 +5,14 @@ import copy
 import re
 
 from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
 
 from bookbinder.words import Say
 
 YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
 CHECKS = "checks"  # in the metadata of a cell that is the check of an exercise: its number
+HEADING = re.compile(r"^##+ (?:[^\d\n]+(\d+\.\d+)(?!\d))?", re.MULTILINE)
+TASKS = re.compile(r"^(?=##+ [^\d\n]+\d+\.\d)", re.MULTILINE)
 
 
 def invitation(say: Say = str) -> str:
@@ -59,3 +62,17 @@ def checked_in(worksheet: NotebookNode) -> dict[str, str]:
     """Return number -> expression of each answer that a worksheet checks: "6.2" -> "attend"."""
     checks = [cell for cell in worksheet.cells if CHECKS in cell.metadata]
     return {cell.metadata[CHECKS]: ast.unparse(call_in(cell).args[1]) for cell in checks}
+
+
+def by_exercise(notebook: NotebookNode) -> dict[str, list[NotebookNode]]:
+    """Return number -> what stands below its heading, as Markdown: nothing runs, solutions open."""
+    found: dict[str, list[NotebookNode]] = {}
+    number = ""
+    for cell in notebook.cells:
+        text = cell.source.replace("\r\n", "\n").replace("<details>", "<details open>").strip()
+        is_code = cell.cell_type == "code" and text
+        for part in [f"```python\n{text}\n```"] if is_code else TASKS.split(text):
+            number = (HEADING.match(part) or ["", number])[1] or number
+            made = new_markdown_cell(part.strip(), attachments=cell.get("attachments", {}))
+            found.setdefault(number, []).append(made)
+    return found

@@ -1,6 +1,7 @@
 """Bind the written book: the module first, then the notebooks, each compared with its source."""
 
 import contextlib
+import copy
 import re
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from bookbinder.left_out import led_elsewhere
 from bookbinder.overlay import lay_over
 from bookbinder.placeholders import filled_in
 from bookbinder.practice_words import practice_messages, with_words
-from bookbinder.publish import COMMAND, keep_equal_pictures, keep_old_ignored, published, unexecuted
+from bookbinder.publish import COMMAND, keep_equal_pictures, keep_old_ignored, published
 from bookbinder.solutions import folded, read_bound
 from bookbinder.text import with_shown_anchors
 from bookbinder.translation import translated_chapters, translated_notebook
@@ -189,14 +190,23 @@ def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = N
         if not path.exists():
             stale.append(f"{book.named(path)} is missing")
             continue
-        stored = read_bound(path)
-        if as_text(unexecuted(stored)) != as_text(unexecuted(published(chapter, chapter.notebook))):
+        if read_or_empty(path) != as_text(folded(published(chapter, with_outputs(chapter, path)))):
             stale.append(f"{book.named(path)} differs from {chapter.file}")
     stale += stale_diagrams(book.source, chapters, edition.notebooks)
     for path in sorted(edition.notebooks.glob("*.*")):
         if path.suffix in (".ipynb", ".svg") and path not in expected:
             stale.append(f"{book.named(path)} belongs to no chapter")
     return stale
+
+
+def with_outputs(chapter: Chapter, path: Path) -> NotebookNode:
+    """Return the chapter's notebook with the stored outputs, counted as a run counts them."""
+    notebook = copy.deepcopy(chapter.notebook)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    stored = [cell for cell in read_bound(path).cells if cell.cell_type == "code"]
+    for at, (cell, old) in enumerate(zip(cells, stored, strict=False), 1):
+        cell.outputs, cell.execution_count = old.outputs, at
+    return notebook
 
 
 def read_or_empty(path: Path) -> str:

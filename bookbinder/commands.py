@@ -2,7 +2,7 @@
 
 import argparse
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from bookbinder.binding import (
@@ -16,7 +16,7 @@ from bookbinder.classroom.assignments import write_assignments
 from bookbinder.classroom.deck import write_deck
 from bookbinder.classroom.progress import show_progress
 from bookbinder.classroom.submissions import grade_folder
-from bookbinder.config import ENGLISH, Book, Edition, guess, read_book
+from bookbinder.config import ENGLISH, Book, Edition, chapter_named, read_book
 from bookbinder.contents_panel import write_contents_panel
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.errors import BookError
@@ -144,11 +144,11 @@ def make_worksheets(book: Book, options: argparse.Namespace) -> None:
 
 
 def grade_submissions(book: Book, options: argparse.Namespace) -> None:
-    edition, name = edition_of(book, options), options.chapter.removesuffix(".ipynb")
+    edition, name = edition_of(book, options), options.chapter
     if not options.folder:
         raise BookError("which folder? for example: make grade SUBMISSIONS=../submitted")
     if name:
-        check_chapter(name, book.chapters_of(edition))
+        name = chapter_named(name, book.chapters_of(edition))
     grade_folder(book, edition, Path(options.folder), name, options.exercises)
 
 
@@ -176,17 +176,11 @@ def show_environment(book: Book, options: argparse.Namespace) -> None:
 
 
 def bring_chapter(book: Book, options: argparse.Namespace) -> None:
-    edition, name = bound_edition_of(book, options), options.chapter.removesuffix(".ipynb")
-    there = book.chapters_of(edition)
-    if not name:
-        raise BookError(f"which chapter? for example: make fresh CHAPTER={there[-1]}")
-    check_chapter(name, there)
+    if not options.chapter:
+        raise BookError("which chapter? for example: make fresh CHAPTER=4")
+    edition = bound_edition_of(book, options)
+    name = chapter_named(options.chapter, book.chapters_of(edition))
     bring_fresh(edition, options.folder, name, say_in(book, edition.language))
-
-
-def check_chapter(name: str, known: Sequence[str]) -> None:
-    if name not in known:
-        raise BookError(f"no chapter {name!r} in the book{guess(name, known)}")
 
 
 def bind_book(book: Book, options: argparse.Namespace) -> None:
@@ -199,14 +193,14 @@ def bind_book(book: Book, options: argparse.Namespace) -> None:
             bind_translation(book, book.edition(framework, options.language))
         return
     editions = [book.edition(options.framework)] if options.framework else book.editions
-    for name in options.chapters:
-        check_chapter(name, [name for e in editions for name in book.chapters_of(e)])
+    there = list(dict.fromkeys(name for e in editions for name in book.chapters_of(e)))
+    wanted = {chapter_named(name, there) for name in options.chapters}
     for edition in editions:
         chapters = read_edition_chapters(book, edition)
         bind_module(book, edition, chapters)
         bring_diagrams(book.source, chapters, edition.notebooks)
         for chapter in chapters:
-            if not options.chapters or chapter.name in options.chapters:
+            if not wanted or chapter.name in wanted:
                 bind_notebook(book, edition, chapter)
 
 
@@ -217,6 +211,6 @@ def show_drift(book: Book, options: argparse.Namespace) -> None:
     for line in stamp(book, edition) if options.stamp else ():
         print(line)
     mistakes = drift(book, edition)
-    print("\n".join(mistakes) if mistakes else f"all overlays of {framework} fit")
+    print("\n".join(mistakes) if mistakes else f"every entry of {framework} has its place")
     if mistakes:
         raise BookError(f"{framework}: {len(mistakes)} to look at")

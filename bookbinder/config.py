@@ -3,7 +3,7 @@
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -234,6 +234,18 @@ def check_overlays(book: Book, edition: Edition) -> None:
             if first:
                 of = f"the chapters of the first framework stand in {book.named(book.source)}/"
             raise BookError(f"{book.named(path)}: {of}")
+
+
+def chapter_named(name: str, known: Sequence[str]) -> str:
+    """Return the chapter that has this name, number, or beginning or other part of a name."""
+    name = name.removesuffix(".ipynb")
+    number = f"{int(name):02}_" if name.isdecimal() else name
+    ways = (name.__eq__, lambda c: c.startswith(number), lambda c: name in c)
+    fitting = next(filter(None, ([c for c in known if fits(c)] for fits in ways)), [])
+    if len(fitting) == 1:
+        return fitting[0]
+    several = f": {' or '.join(fitting)}?" if fitting else guess(name, known)
+    raise BookError(f"no chapter {name!r} in the book{several}")
 
 
 def guess(word: str, known: Iterable[str]) -> str:

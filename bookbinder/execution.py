@@ -17,6 +17,7 @@ from bookbinder.errors import BookError
 from d2l_attention.frameworks import load
 
 KERNEL = "python3"
+MOST_LETTERS = 79
 ROOT = Path(__file__).parents[1]
 
 
@@ -142,6 +143,9 @@ def cell_problems(cell: NotebookNode, number: int) -> Iterator[str]:
     if any(o.output_type == "stream" and o.name == "stderr" for o in cell.outputs):
         yield "writes to stderr"
     kinds = {kind for o in cell.outputs for kind in o.get("data", {})}
+    values = [o.data["text/plain"] for o in cell.outputs if [*o.get("data", {})] == ["text/plain"]]
+    if any(len(line) > MOST_LETTERS for value in values for line in value.split("\n")):
+        yield f"shows a value in lines of over {MOST_LETTERS} letters, where pages end: print it"
     if kinds & {"image/png", "image/jpeg"}:
         yield "shows a bitmap, which is not compared: call use_svg_display() first"
     if "image/svg+xml" in kinds and not cell.metadata.get("alt"):

@@ -26,7 +26,8 @@ def targets(book: Book, edition: Edition) -> Iterator[tuple[Path, Target]]:
 def stamp(book: Book, edition: Edition) -> list[str]:
     """Renew the ids of entries whose cell has changed, where it is sure which cell that is now.
 
-    Returns a line for each; no file changes before all are found, and each is written whole.
+    Returns both cells of each, to compare; no file changes before all are found, and each is
+    written whole.
     """
     texts: dict[Path, str] = {}
     told: list[str] = []
@@ -37,9 +38,13 @@ def stamp(book: Book, edition: Edition) -> list[str]:
                 at, new = int(change.place.rpartition(":")[2]) - 1, target.id_of(near)
                 lines[at] = lines[at].replace(f'"{change.old}"', f'"{new}"')
                 texts[overlay] = "\n".join(lines)
-                line = target.cells[near].source.partition("\n")[0]
                 where = target.chapter.where(near)
-                told.append(f"{change.place}: {change.old} is now {new}, at {where}: {line}")
+                told.append(f"{change.place}: {change.old} is now {new}, at {where}; compare:")
+                cells = {
+                    "<": target.cells[near],
+                    ">": change.cells[0][0],
+                }  # ours, port
+                told += [f"  {of} {line}" for of in cells for line in cells[of].source.split("\n")]
     for path, text in texts.items():
         write_whole(path, text)
     return told

@@ -50,12 +50,14 @@ def bring_copies(
     }
     if worksheets:  # made here: the book may be another user's, where nothing can be written
         whole = sheets(book, edition, read_edition_chapters(book, edition), students, say)
-    for picture in sorted((edition.notebooks / FOLDER).glob("*.svg")):
-        write_whole(folder / FOLDER / picture.name, picture.read_text(encoding="utf-8"))
+    bring_pictures(edition, folder)
     versions = []
     for name, notebook in whole.items():
         text = as_opened(notebook if outputs else unexecuted(notebook), say)
         copy = folder / f"{name}.ipynb"
+        if copy.exists() and not cells_of(copy.read_text(encoding="utf-8", errors="replace")):
+            told = say("{yours} cannot be read; `make fresh CHAPTER={name}` brings a new one")
+            print(told.format(yours=copy.name, name=name))
         if copy.exists() and digest_of(copy) not in (brought.get(copy.name), digest(text)):
             if brought.get(copy.name) == digest(text):
                 continue  # changed by the reader, and there is no newer version
@@ -72,9 +74,15 @@ def bring_copies(
     trust(versions, say)
 
 
+def bring_pictures(edition: Edition, folder: Path) -> None:
+    for picture in sorted((edition.notebooks / FOLDER).glob("*.svg")):
+        write_whole(folder / FOLDER / picture.name, picture.read_text(encoding="utf-8"))
+
+
 def bring_fresh(edition: Edition, folder: Path, name: str, say: Say = str) -> None:
     """Bring one chapter as the book has it; a copy that is there is kept under another name."""
     text = as_opened(read_notebook(notebook_path(edition, name)), say)
+    bring_pictures(edition, folder)  # there are none before the first `make lab`
     copy = folder / f"{name}.ipynb"
     told, kept = say("{yours} is as the book has it"), ""
     if copy.exists() and copy.read_bytes() != text.encode():
@@ -138,10 +146,15 @@ def digest(text: str) -> str:
     JupyterLab writes metadata when it opens a notebook, and outputs when it runs one; neither is
     work that could be lost. A file that is no notebook counts as it stands.
     """
+    return hashlib.sha256((cells_of(text) or text).encode()).hexdigest()
+
+
+def cells_of(text: str) -> str:
+    """Return type and source of a notebook's cells; nothing, if it is no notebook."""
     with contextlib.suppress(ValueError, AttributeError, nbformat.ValidationError):
         cells = nbformat.reads(text, as_version=4).cells
-        text = json.dumps([(cell.cell_type, cell.source) for cell in cells])
-    return hashlib.sha256(text.encode()).hexdigest()
+        return json.dumps([(cell.cell_type, cell.source) for cell in cells])
+    return ""
 
 
 def digest_of(path: Path) -> str:

@@ -73,7 +73,9 @@ def words_for(chapter: Chapter, read: list[Section], file: str = "", say: Say = 
 
 
 def minutes_of(read: list[Section]) -> int:
-    return max(1, in_fives(sum(s.minutes for s in read)))
+    """Count as a chapter's head does: text and exercises apart, each in steps of five."""
+    parts = ([s.minutes for s in read if s.is_exercises is those] for those in (False, True))
+    return max(1, sum(in_fives(sum(part)) for part in parts))
 
 
 def in_hours(minutes: int, say: Say = str) -> str:

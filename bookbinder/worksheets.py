@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from bookbinder.answers import YOURS, apart, invitation, python_of
+from bookbinder.answers import YOURS, apart, checked_in, invitation, python_of
 from bookbinder.binding import bring_edition_diagrams, notebook_path, read_edition_chapters
 from bookbinder.chapters import Chapter, name_cells, tags_of, title_cell
 from bookbinder.colab import INSTALL
@@ -36,9 +36,11 @@ OPEN = "raise NotImplementedError"
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def worksheets_folder(book: Book, edition: Edition, solutions_only: bool) -> Path:
+def worksheets_folder(
+    book: Book, edition: Edition, solutions_only: bool, outputs: bool = True
+) -> Path:
     """Return where they go: `_build/worksheets`, of further editions a folder below."""
-    folder = book.root / FOLDERS[solutions_only]
+    folder = book.root / (FOLDERS[solutions_only] + "-no-outputs" * (not outputs))
     return folder if edition == book.editions[0] else folder / edition.notebooks.name
 
 
@@ -46,7 +48,7 @@ def bind_worksheets(
     book: Book, edition: Edition, solutions_only: bool, outputs: bool = True, say: Say = str
 ) -> None:
     """Write the students' or the teachers' version of every chapter of an edition."""
-    folder = worksheets_folder(book, edition, solutions_only)
+    folder = worksheets_folder(book, edition, solutions_only, outputs)
     chapters = read_edition_chapters(book, edition)
     made = sheets(book, edition, chapters, teachers if solutions_only else students, say)
     bring_edition_diagrams(book, edition, chapters, folder)
@@ -109,9 +111,21 @@ def students(chapter: Chapter, executed: NotebookNode, say: Say = str) -> Notebo
         removed += taken_out(source, cell.source)
         cells += apart(cell, say) if cell.source else []
     notebook.cells = cells
+    if checked_in(notebook):
+        cells.insert(1, nbformat.v4.new_markdown_cell(rules(say)))
     name_cells(notebook)
     check_nothing_left(notebook, removed, chapter)
     return notebook
+
+
+def rules(say: Say) -> str:
+    """Return what students must know of grading."""
+    return say(
+        "**Before you hand this in**: keep the names of the functions, and each check below its "
+        "answer. What your last check of an exercise names is graded, and where that is not right "
+        "yet, what has this name at the end of the notebook. Import only packages that this book "
+        "uses: there are no others where your answers are graded."
+    )
 
 
 def stubs(source: str) -> str:

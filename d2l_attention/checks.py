@@ -60,34 +60,45 @@ def check_pairs(x_train: Shaped, y_train: Shaped) -> None:
 
 
 def check_valid_lens(lens: Shaped, shape: tuple[int, ...]) -> None:
-    """Raise unless lengths are integers (b,) or (b, n), for scores of shape (b, ..., n, m)."""
-    b, n, have = shape[0], shape[-2], tuple(lens.shape)
+    """Raise unless lengths are integers (b,) or (b, n), for scores of shape (b, ..., n, m).
+
+    For scores (n, m) of one example: () or (n,).
+    """
+    b, n, have = tuple(shape[:-2][:1]), shape[-2], tuple(lens.shape)
     if "int" not in str(lens.dtype) and 0 not in have:  # [] becomes floating point
-        raise TypeError(f"valid_lens must hold integers, got {kind(lens)}")
-    if not (fit(have, (b,)) or fit(have, (b, n))):
-        raise ValueError(f"valid_lens must have shape {(b,)} or {(b, n)}, got {have}")
+        mask = "; a mask goes by name, as mask=" if "bool" in str(lens.dtype) else ""
+        raise TypeError(f"valid_lens must hold integers, got {kind(lens)}{mask}")
+    if not (fit(have, b) or fit(have, (*b, n))):
+        raise ValueError(f"valid_lens must have shape {b} or {(*b, n)}, got {have}")
 
 
 def check_mask(mask: Shaped, shape: tuple[int, ...]) -> None:
-    """Raise unless a mask is boolean and broadcasts to the shape of the scores."""
+    """Raise unless a mask is boolean and broadcasts to the shape of the scores.
+
+    For scores (b, H, n, m), three axes are (H, n, m); where b = H, they might be (b, n, m) as well,
+    and all four axes must be said.
+    """
     if "bool" not in str(mask.dtype):
         raise TypeError(f"mask must be boolean (True = may attend), got {kind(mask)}")
     have, want = tuple(mask.shape), tuple(shape)
     pairs = zip(have[::-1], want[::-1], strict=False)
     if len(have) > len(want) or not all(h == 1 or fits(h, w) for h, w in pairs):
         raise ValueError(f"mask must broadcast to {want}, got {have}")
+    if len(have) == 3 and len(want) == 4 and have[0] not in (1, None) and want[0] == want[1]:
+        said = f"(b, 1, n, m) or (1, H, n, m) for scores {want}"
+        raise ValueError(f"mask must have 4 axes, {said}, got {have}")
 
 
 def check_scores(X: Shaped) -> None:
-    """Raise TypeError or ValueError unless scores are floating point with 3 axes or more."""
+    """Raise TypeError or ValueError unless scores are floating point with 2 axes or more."""
     if not is_floating(X):
         raise TypeError(f"X must be floating point, got {kind(X)}")
-    if len(X.shape) < 3:
-        raise ValueError(f"X must have 3 axes or more, got {tuple(X.shape)}")
+    if len(X.shape) < 2:
+        raise ValueError(f"X must have 2 axes or more, got {tuple(X.shape)}")
 
 
 def check_sizes(queries: Shaped, keys: Shaped, values: Shaped) -> None:
-    """Raise unless (b, n, any), (b, m, any), (b, m, v) fit, or with heads.
+    """Raise unless (b, n, any), (b, m, any), (b, m, v) fit, or with other axes before the last two.
 
     TypeError: not floating point. ValueError: number of axes, batch, heads,
     or not one value for each key.
@@ -97,8 +108,8 @@ def check_sizes(queries: Shaped, keys: Shaped, values: Shaped) -> None:
             raise TypeError(f"queries, keys, values must be floating point, got {kind(array)}")
     q, k, v = (tuple(array.shape) for array in (queries, keys, values))
     got = f"got queries {q}, keys {k}, values {v}"
-    if not len(q) == len(k) == len(v) or len(q) not in (3, 4):
-        raise ValueError(f"queries, keys, values must have 3 axes, or 4 with heads; {got}")
+    if not len(q) == len(k) == len(v) or len(q) < 2:
+        raise ValueError(f"queries, keys, values must have equally many axes, 2 or more; {got}")
     if not (fit(q[:-2], k[:-2]) and fit(k[:-2], v[:-2]) and fit(q[:-2], v[:-2])):
         raise ValueError(f"queries, keys, values must agree in batch and heads; {got}")
     if not fits(k[-2], v[-2]):
@@ -135,9 +146,11 @@ def check_inputs(layer: Any, queries: Shaped, keys: Shaped, values: Shaped) -> N
 
 
 def check_rank(rank: int | None, key_size: int | None) -> None:
-    """Raise ValueError unless a bilinear score has a rank or, for a full matrix, a size."""
+    """Raise ValueError unless a bilinear score has a rank >= 1 or, for a full matrix, a size."""
     if rank is None and key_size is None:
         raise ValueError("give a rank, or key_size for a full matrix")
+    if rank is not None:
+        check_positive("rank", rank)
 
 
 def check_positive(name: str, number: float) -> None:

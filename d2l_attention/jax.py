@@ -5,6 +5,7 @@ from d2l_attention.frameworks import check_installed
 
 check_installed("jax")
 
+import math
 import os
 from collections.abc import Callable
 from functools import partial
@@ -27,6 +28,7 @@ from d2l_attention.checks import (
     check_positions,
     check_positive,
     check_projected,
+    check_rank,
     check_room,
     check_same_size,
     check_scores,
@@ -117,6 +119,8 @@ def nadaraya_watson(
     Keys (m, d) or (m,), values (m, v) or (m,) and queries x_val (n, d) or
     (n,) give predictions (n, v) or (n,) and weights (n, m). `kernel` turns
     distances into similarities >= 0; a row where all are 0 is NaN.
+    A NaN target makes all predictions NaN, and `boxcar` and `constant` hide
+    a NaN distance: its similarity is 0 or 1.
     """
     check_pairs(x_train, y_train)
     r = pairwise_distances(x_val, x_train)
@@ -128,17 +132,24 @@ def nadaraya_watson(
 # From book/04_masked_softmax.md, From lengths to a mask
 def length_mask(shape: tuple[int, ...], valid_lens: Array | list) -> Array:
     """Return a mask, True at a row's first keys, (b, 1, ..., 1 or n, m)."""
-    b, m = shape[0], shape[-1]
+    b, m = shape[:-2][:1], shape[-1]  # scores (n, m) have no b
     made = isinstance(valid_lens, Array | np.ndarray)  # else list or number
     lens = valid_lens if made else np.asarray(valid_lens)
     check_valid_lens(lens, shape)  # integers, (b,) or (b, n)
     check_range(lens, m)  # 0..m
-    rows = lens.shape[1:] or (1,)  # n, or 1 with a length per sequence
-    lens = lens.reshape(b, *(1,) * (len(shape) - 3), *rows, 1)
-    return jnp.arange(m) < lens
+    rows = lens.shape[len(b) :] or (1,)  # n, or 1: a length per sequence
+    lens = lens.reshape(*b, *(1,) * (len(shape) - 3), *rows, 1)
+    return jnp.arange(m).reshape(*(1,) * (len(shape) - 1), m) < lens
 
 
 # From book/04_masked_softmax.md, Join masks with AND
+def as_boolean(mask: Array) -> Array:
+    """Return a mask of 0 and 1, as Flax makes them, as a boolean one."""
+    if mask.dtype == bool or can_be_read(mask) and jnp.any(mask * (mask - 1)):
+        return mask  # other numbers are no mask: check_mask refuses them
+    return mask.astype(bool)
+
+
 def attention_mask(
     shape: tuple[int, ...], valid_lens: Array | list | None = None, mask: Array | None = None
 ) -> Array | None:
@@ -148,7 +159,7 @@ def attention_mask(
     them; None = no mask. Lengths, mask and errors are as in masked_softmax.
     """
     if mask is not None:
-        mask = jnp.asarray(mask)
+        mask = as_boolean(jnp.asarray(mask))
         check_mask(mask, shape)
         mask = mask[(None,) * (len(shape) - mask.ndim)]  # (n, m) -> (1, n, m)
     if valid_lens is None:
@@ -179,15 +190,17 @@ def masked_softmax(
 @jax.jit
 def softmax_over(X: Array, keep: Array | None) -> Array:
     """Return the softmax of X over the keys to keep; None: over all."""
+    wide = X.astype(jnp.promote_types(X.dtype, jnp.float32))
     if keep is None:
-        return jax.nn.softmax(X, axis=-1)
+        return jax.nn.softmax(wide).astype(X.dtype)
     some = keep.any(-1, keepdims=True)  # (..., n, 1): is any key left?
-    bound = jnp.where(keep, jnp.inf, -jnp.inf).astype(X.dtype)
-    scores = jnp.fmin(X, bound)  # where(keep, X, -inf)
+    bound = jnp.where(keep, jnp.inf, -jnp.inf).astype(wide.dtype)
+    scores = jnp.fmin(wide, bound)  # where(keep, X, -inf), but faster
     top = scores.max(-1, keepdims=True, initial=-jnp.inf)
     top = jax.lax.stop_gradient(jnp.where(some, top, 0))
     powers = jnp.exp(scores - top)  # masked: 0
-    return powers / jnp.where(some, powers.sum(-1, keepdims=True), 1)
+    total = jnp.where(some, powers.sum(-1, keepdims=True), 1)
+    return (powers / total).astype(X.dtype)
 
 
 # From book/04_masked_softmax.md, Keep NaN out of the padding
@@ -253,7 +266,8 @@ class Attention(nnx.Module):
     def __init__(
         self, dropout: float = 0.0, *, dtype: jnp.dtype | None = None, rngs: nnx.Rngs | None = None
     ) -> None:
-        self.dropout, self.dtype = nnx.Dropout(dropout, rngs=rngs), dtype
+        self.dropout = nnx.Dropout(dropout, rngs=rngs if dropout else None)
+        self.dtype = dtype
 
     def features(self, queries: Array, keys: Array) -> tuple[Array, Array]:
         """Return features of queries and keys: their products are scores."""
@@ -262,7 +276,8 @@ class Attention(nnx.Module):
     def score(self, queries: Array, keys: Array) -> Array:
         """Return the scores (b, n, m)."""
         q, k = self.features(queries, keys)
-        return q @ k.mT  # -> (b, n, m)
+        wide = jnp.promote_types(q.dtype, jnp.float32)
+        return jnp.matmul(q, k.mT, preferred_element_type=wide)  # (b, n, m)
 
     def __call__(
         self,
@@ -280,19 +295,23 @@ class Attention(nnx.Module):
 
         With `need_weights`, return the output and the weights (b, n, m)
         from before dropout; `deterministic`, `rngs`: nnx.Dropout.
-        Heads may follow b; `valid_lens`, `mask`: masked_softmax. NaN in
+        Heads may follow b, and one example may come without b; `valid_lens`,
+        `mask`: masked_softmax. NaN in
         padded keys and values does no harm; in padded *queries* it reaches
         gradients. The output has the type of the values, or `dtype`.
         """
-        check_sizes(queries, keys, values)
         arrays = queries, keys, values
+        if not all(isinstance(x, Array) for x in arrays):  # NumPy's
+            arrays = [jnp.asarray(x) for x in arrays]
+        check_sizes(*arrays)
         queries, keys, values = dtypes.promote_dtype(arrays, dtype=self.dtype)
         shape = (*queries.shape[:-1], keys.shape[-2])  # (b, n, m)
         keep = attention_mask(shape, valid_lens, mask)
         keys, values = zero_padding(keep, keys, values)
         weights = masked_softmax(self.score(queries, keys), mask=keep)
+        weights = weights.astype(values.dtype)
         used = self.dropout(weights, deterministic=deterministic, rngs=rngs)
-        output = used.astype(values.dtype) @ values  # (b, n, m) x (b, m, v)
+        output = used @ values  # (b, n, m) x (b, m, v)
         return (output, weights) if need_weights else output
 
 
@@ -326,8 +345,9 @@ def additive_scores(q: Array, k: Array, w_v: Array, block: int = 2**18) -> Array
         return hidden.astype(q.dtype) @ w_v
 
     queries = jnp.moveaxis(q, -2, 0)  # (b, n, h) -> (n, b, h)
-    step = min(len(queries), max(1, block // max(1, k.size)))
-    some = step if q.size and k.size else None  # nothing is not divided
+    some = None  # nothing is not divided, nor a size that is a symbol
+    if all(isinstance(s, int) and s for s in (*q.shape, *k.shape)):
+        some = min(len(queries), max(1, block // k.size))
     scores = jax.lax.map(score, queries, batch_size=some)
     return jnp.moveaxis(scores, 0, -2)  # (n, b, m) -> (b, n, m)
 
@@ -360,24 +380,33 @@ class AdditiveAttention(Attention):
         param_dtype: jnp.dtype = jnp.float32,
         rngs: nnx.Rngs,
     ) -> None:
-        super().__init__(dropout, dtype=dtype, rngs=rngs)
         of = {"param_dtype": param_dtype, "rngs": rngs}
         self.W_q = linear(query_size, num_hiddens, **of)
         self.W_k = linear(key_size, num_hiddens, **of)
         self.w_v = linear(num_hiddens, 1, **of)
+        super().__init__(dropout, dtype=dtype, rngs=rngs)
 
     def score(self, queries: Array, keys: Array) -> Array:
         """Return scores (b, n, m) of queries (b, n, d_q), keys (b, m, d_k)."""
         check_projected(self, queries, keys)
-        w_v = self.w_v.kernel[:, 0].astype(queries.dtype)  # (h, 1) -> (h,)
-        return additive_scores(self.W_q(queries), self.W_k(keys), w_v)
+        q, k = self.W_q(queries), self.W_k(keys)
+        if type(self.w_v) is nnx.Linear and self.w_v.bias is None:
+            w_v = self.w_v.kernel[:, 0].astype(q.dtype)  # (h, 1) -> (h,)
+        else:  # exchanged, as by nnx.LoRALinear: ask for each unit, and for 0
+            units = jnp.eye(q.shape[-1] + 1, q.shape[-1], dtype=q.dtype)
+            w_v = self.w_v(units)[:, 0]
+            w_v = w_v[:-1] - w_v[-1]
+        return additive_scores(q, k, w_v)
 
 
 # From book/08_more_scoring_functions.md, A zero vector has no direction
 def unit_vectors(x: Array) -> Array:
     """Divide vectors (..., d) by their lengths; zero vectors stay zero."""
     wide = x.astype(jnp.promote_types(x.dtype, jnp.float32))
-    squares = jnp.square(wide).sum(-1, keepdims=True)  # (..., 1)
+    largest = abs(jax.lax.stop_gradient(wide))
+    largest = largest.max(-1, keepdims=True, initial=0)  # (..., 1)
+    wide = wide / jnp.where(largest > 0, largest, 1)  # squares: at most 1
+    squares = jnp.square(wide).sum(-1, keepdims=True)
     norm = jnp.sqrt(jnp.where(squares > 0, squares, 1))
     return (wide / norm).astype(x.dtype)
 
@@ -394,6 +423,7 @@ class DistanceAttention(Attention):
     def features(self, queries: Array, keys: Array) -> tuple[Array, Array]:
         """Return [q; 1] / sqrt(d) and [k; -|k|^2 / 2], of dimension d + 1."""
         check_same_size(queries, keys)
+        check_positive("dimension of queries", queries.shape[-1])
         wide = jnp.promote_types(queries.dtype, jnp.float32)
         queries, keys = queries.astype(wide), keys.astype(wide)
         ones = jnp.ones_like(queries[..., :1])  # (b, n, 1)
@@ -423,12 +453,13 @@ class BilinearAttention(Attention):
         param_dtype: jnp.dtype = jnp.float32,
         rngs: nnx.Rngs,
     ) -> None:
-        super().__init__(dropout, dtype=dtype, rngs=rngs)
+        check_rank(rank, key_size)
         of = {"param_dtype": param_dtype, "rngs": rngs}
         self.key_size = key_size
         full = rank is None
         self.W_q = linear(query_size, key_size if full else rank, **of)
         self.W_k = nnx.data(None if full else linear(key_size, rank, **of))
+        super().__init__(dropout, dtype=dtype, rngs=rngs)
 
     def features(self, queries: Array, keys: Array) -> tuple[Array, Array]:
         """Return W_q q / sqrt(s) and W_k k, both of dimension s."""
@@ -484,7 +515,8 @@ def temporary_bytes(function: Callable, *arrays: Array) -> int:
 # From book/11_positions_in_the_score.md, Sines and cosines of many wavelengths
 def angles(positions: Array, d: int, base: float = 10_000.0) -> Array:
     """Return i base^(-2t / d) for positions i (..., n): (..., n, d / 2)."""
-    return positions[..., None] * base ** (-np.arange(0, d, 2) / d)
+    pairs = np.arange(0, d, 2).reshape(*[1] * positions.ndim, -1)
+    return positions[..., None] * base ** (-pairs / d)
 
 
 # From book/11_positions_in_the_score.md, From the loop to the function
@@ -496,12 +528,13 @@ def rotate(x: Array, positions: Array | None = None, base: float = 10_000.0) -> 
     all axes but n may be 1: (b, 1, n) for x (b, H, n, d). None: 0 to n - 1.
     TypeError: x is not floating point. ValueError: d is odd, or wrong shapes.
     """
-    check_even(x)
+    check_even(x := jnp.asarray(x))
     n, d = x.shape[-2:]
     positions = jnp.arange(n) if positions is None else jnp.asarray(positions)
     check_positions(positions.shape, x.shape[:-1])
     exact = jnp.promote_types(x.dtype, jnp.float32)
     a = angles(positions.astype(exact), d, base)  # (..., n, d/2)
+    a = a[(None,) * (x.ndim - a.ndim)]
     even, odd, cos, sin = x[..., ::2], x[..., 1::2], jnp.cos(a), jnp.sin(a)
     pairs = even * cos - odd * sin, even * sin + odd * cos
     turned = jnp.stack(pairs, axis=-1)  # (..., n, d/2, 2)
@@ -519,7 +552,7 @@ def split_heads(x: Array, heads: int) -> Array:
 def causal_mask(n: int, m: int, first: int | Array) -> Array:
     """Let n of m positions, from `first` on, see no later one: (n, m)."""
     queries = first + jnp.arange(n)[:, None]  # (n, 1)
-    return jnp.arange(m) <= queries  # (m,), (n, 1) -> (n, m)
+    return jnp.arange(m)[None] <= queries  # (1, m), (n, 1) -> (n, m)
 
 
 class KeyValueCache(nnx.Module):
@@ -575,6 +608,50 @@ def lasting_mask(shape: tuple, valid_lens, first, new) -> Array | None:
     return jax.lax.dynamic_slice_in_dim(inside, first, new, axis=-1)
 
 
+def attend_in_groups(attend: Callable, q, k, v, mask) -> tuple | Array:
+    """Call attend(q, k, v, mask) where groups of heads share k and v."""
+    (b, heads), groups = q.shape[:2], k.shape[1]
+    own = mask is not None and mask.shape[1] > 1  # one for each head
+
+    def split(x):  # (b, H, n, any) -> (b, G, H/G, n, any)
+        apart = groups, heads // groups
+        return x.reshape(x.shape[0], *apart, *x.shape[2:])
+
+    axes = (2, None, None, 2 if own else None)
+    each = jax.vmap(attend, in_axes=axes, out_axes=2)
+    found = each(split(q), k, v, split(mask) if own else mask)
+    return jax.tree.map(lambda x: x.reshape(b, heads, *x.shape[3:]), found)
+
+
+def drops(layer: nnx.Module, deterministic: bool | None) -> bool:
+    """Say whether a layer drops weights in this call."""
+    dropout = getattr(layer, "dropout", None)
+    if not getattr(dropout, "rate", 0):
+        return False
+    calm = dropout.deterministic if deterministic is None else deterministic
+    return not calm
+
+
+def one_batch(arrays: list, valid_lens, mask) -> tuple:
+    """Join the axes before the last two, in lengths and mask, too."""
+    check_sizes(*arrays)
+    *lead, n, _ = arrays[0].shape
+
+    def joined(x):
+        return x.reshape(math.prod(lead), *x.shape[len(lead) :])
+
+    if valid_lens is not None:
+        valid_lens, each = jnp.asarray(valid_lens), tuple(lead)
+        if valid_lens.shape not in (each, (*each, n)):
+            want, got = f"{each} or {(*each, n)}", valid_lens.shape
+            raise ValueError(f"valid_lens must have shape {want}, got {got}")
+        valid_lens = joined(valid_lens)
+    if np.ndim(mask) >= len(lead) + 2:
+        own = mask.shape[len(lead) :]
+        mask = joined(jnp.broadcast_to(mask, (*lead, *own)))
+    return [joined(x) for x in arrays], valid_lens, mask
+
+
 class MultiHeadAttention(nnx.Module):
     """Multi-head attention (Vaswani et al., 2017, section 3.2.2).
 
@@ -613,13 +690,13 @@ class MultiHeadAttention(nnx.Module):
         check_divides("num_kv_heads", kv_heads, "num_heads", num_heads)
         kv_hiddens = num_hiddens // num_heads * kv_heads
         self.num_heads, self.num_kv_heads = num_heads, kv_heads
-        self.attention = attention(dropout=dropout, rngs=rngs)
         of = {"dtype": dtype, "param_dtype": param_dtype, "rngs": rngs}
         projection = partial(linear, use_bias=bias, **of)
         self.W_q = projection(query_size or num_hiddens, num_hiddens)
         self.W_k = projection(key_size or num_hiddens, kv_hiddens)
         self.W_v = projection(value_size or num_hiddens, kv_hiddens)
         self.W_o = projection(num_hiddens, num_hiddens)
+        self.attention = attention(dropout=dropout, rngs=rngs)
 
     def __call__(
         self,
@@ -639,59 +716,83 @@ class MultiHeadAttention(nnx.Module):
 
         Args:
             valid_lens, mask: as for `Attention`, with scores (b, n, m); all
-                heads share them.
+                heads share them, but for a mask of four axes (b, H, n, m).
+                Instead of b, there may be any number of axes, or none.
             causal: the queries stand at the last n of the tokens that have
-                been read, and see no later one.
+                been read, and see no later one; the first see none if there
+                are more queries than tokens.
             cache: earlier keys and values: the new ones join it, and m
                 counts its places. Places that are not taken are masked.
+                It holds keys as projected; `attention` turns them anew.
+                Positions count padding: put that of prompts on the left.
             need_weights: return the weights (b, H, n, m), too.
             deterministic, rngs: of dropout, as for nnx.Dropout.
         """
+        arrays = queries, keys, values
+        if not all(isinstance(x, Array) for x in arrays):  # NumPy's
+            arrays = [jnp.asarray(x) for x in arrays]
+        if len(lead := arrays[0].shape[:-2]) != 1:
+            arrays, valid_lens, mask = one_batch(arrays, valid_lens, mask)
+        queries, keys, values = arrays
         check_inputs(self, queries, keys, values)
         (b, n), new = queries.shape[:2], keys.shape[1]
         places, past = new, 0
         if cache is not None:
             cache.check_room(new)
             places, past = cache.keys.shape[-2], cache.length[...]
-        shape = (b, n, places)
-        keep = attention_mask(shape, valid_lens, mask)
+        heads = (self.num_heads,) if np.ndim(mask) == 4 else ()
+        keep = attention_mask((b, *heads, n, places), valid_lens, mask)
+        if keep is not None and not heads:
+            keep = keep[:, None]  # one for all heads: (b, 1, n, m)
         if causal or cache is not None:
             rows = n if causal else 1  # one row for all: what is there
-            order = causal_mask(rows, places, past + new - rows)
-            keep = order[None] if keep is None else keep & order
-        seen = keep
+            order = causal_mask(rows, places, past + new - rows)[None, None]
+            keep = order if keep is None else keep & order
+        seen = None if keep is None else keep.any(1)
         if cache is not None:
-            seen = lasting_mask(shape, valid_lens, past, new)
+            seen = lasting_mask((b, n, places), valid_lens, past, new)
         keys, values = zero_padding(seen, keys, values)
         q = split_heads(self.W_q(queries), self.num_heads)
         k = split_heads(self.W_k(keys), self.num_kv_heads)
         v = split_heads(self.W_v(values), self.num_kv_heads)
         if cache is not None:
             k, v = cache.append(k, v)
+        how = {"deterministic": deterministic, "rngs": rngs}
+        how["need_weights"] = need_weights
+
+        def attend(q, k, v, mask):
+            return self.attention(q, k, v, mask=mask, **how)
+
         if (shared := self.num_heads // self.num_kv_heads) > 1:
-            k, v = (jnp.repeat(x, shared, axis=1) for x in (k, v))
-        mask = None if keep is None else keep[:, None]  # (b, 1, n, m)
-        how = {"mask": mask, "deterministic": deterministic, "rngs": rngs}
-        out = self.attention(q, k, v, need_weights=need_weights, **how)
+            if drops(self.attention, deterministic):  # each head its own
+                k, v = (jnp.repeat(x, shared, axis=1) for x in (k, v))
+            else:
+                attend = partial(attend_in_groups, attend)
+        out = attend(q, k, v, keep)
         out, weights = out if need_weights else (out, None)
-        out = out.swapaxes(1, 2).reshape(b, n, self.W_q.out_features)
-        out = self.W_o(out)  # (b, n, D)
-        return (out, weights) if need_weights else out
+        out = out.swapaxes(1, 2)  # (b, H, n, D/H) -> (b, n, H, D/H)
+        out = self.W_o(out.reshape(*lead, n, self.W_q.out_features))
+        if not need_weights:
+            return out
+        return out, weights.reshape(*lead, self.num_heads, n, places)
 
 
 # From book/14_from_lesson_to_library.md, Check shapes, not values
-def check_range(lens: jax.Array | np.ndarray, m: int) -> None:
-    """Raise ValueError if a length lies outside 0..m.
+def can_be_read(x: jax.Array | np.ndarray) -> bool:
+    """Say whether values can be read: NumPy's, and on CPUs of this process.
 
-    Reads lists, NumPy arrays, and arrays on CPUs of this process: a tracer
-    has no values, and reading others would wait, or fail.
+    A tracer has none, and reading others would wait, or fail.
     """
-    if isinstance(lens, jax.core.Tracer) or 0 in lens.shape:
+    if isinstance(x, jax.core.Tracer) or not isinstance(x, jax.Array):
+        return isinstance(x, np.ndarray)
+    on_cpu = all(device.platform == "cpu" for device in x.devices())
+    return on_cpu and x.is_fully_addressable
+
+
+def check_range(lens: jax.Array | np.ndarray, m: int) -> None:
+    """Raise ValueError if a length that can be read lies outside 0..m."""
+    if 0 in lens.shape or not can_be_read(lens):
         return
-    if isinstance(lens, jax.Array):
-        on_cpu = all(device.platform == "cpu" for device in lens.devices())
-        if not (on_cpu and lens.is_fully_addressable):
-            return
     least, most = np.min(np.asarray(lens)), np.max(np.asarray(lens))
     if least < 0 or most > m:
         raise ValueError(f"valid_lens must lie in 0..{m}, got {least}..{most}")

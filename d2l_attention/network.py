@@ -1,4 +1,4 @@
-"""Several machines on this one, which share nothing but messages; written by hand."""
+"""Several machines on this one: threads that send each other messages; written by hand."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -106,6 +106,8 @@ def nadaraya_watson(
     Keys (m, d) or (m,), values (m, v) or (m,) and queries x_val (n, d) or
     (n,) give predictions (n, v) or (n,) and weights (n, m). `kernel` turns
     distances into similarities >= 0; a row where all are 0 is NaN.
+    A NaN target makes all predictions NaN, and `boxcar` and `constant` hide
+    a NaN distance: its similarity is 0 or 1.
     """
     check_pairs(x_train, y_train)
     r = pairwise_distances(x_val, x_train)
@@ -123,8 +125,9 @@ def length_mask(
     check_valid_lens(lens, shape)  # integers, (b,) or (b, n)
     lens = lens.long()
     check_range(lens, m)  # 0..m
-    rows = lens.shape[1:] or (1,)  # n, or 1 with a length per sequence
-    lens = lens.reshape(shape[0], *(1,) * (len(shape) - 3), *rows, 1)
+    b = shape[:-2][:1]  # scores (n, m) of one example have none
+    rows = lens.shape[len(b) :] or (1,)  # n, or 1 with a length per sequence
+    lens = lens.reshape(*b, *(1,) * (len(shape) - 3), *rows, 1)
     return torch.arange(m, device=device or lens.device) < lens.to(device)
 
 
@@ -160,10 +163,12 @@ def masked_softmax(
     It has X's shape and dtype. In a fully masked row all weights and
     gradients are 0; a row whose allowed scores are all -inf is NaN.
 
-    Args: X, floating-point scores (b, ..., n, m); valid_lens, integers in
-        0..m, (b,) or (b, n); mask, boolean, broadcastable, True = may attend.
+    Args: X, floating-point scores (b, ..., n, m), or (n, m) of one example;
+        valid_lens, integers in 0..m, (b,) or (b, n); mask, boolean, True =
+        may attend: (n, m), (b, 1, m), and with heads (b, 1, n, m) for all
+        or one for each, (b, H, n, m), or (H, n, m) where b is not H.
     Raises: TypeError for another data type; ValueError for a wrong shape, or
-        a length outside 0..m (on the CPU only, and not under tracing).
+        a length outside 0..m (on the CPU, not under tracing, not in vmap).
     """
     check_scores(X)
     keep = attention_mask(X.shape, valid_lens, mask, X.device)
@@ -199,12 +204,21 @@ def fused_attention(
     """Run PyTorch's fused scaled dot-product attention, heads or none.
 
     (b, n, d), (b, m, d), (b, m, v), or all with heads after b -> (b, n, v).
-    Nothing is checked. Fully masked rows are 0. Fused compute kernels have
-    no second and no forward-mode derivatives.
+    Nothing is checked. Where v differs from d, zeros fill up the smaller
+    vectors. Fused compute kernels have no second and no forward-mode
+    derivatives. Fully masked rows are 0; masked_softmax differs in two
+    corners: rows whose allowed scores are all -inf are 0 here, too, and a
+    fully masked row whose query is NaN is NaN.
 
     Args: keep, mask with the axes of the scores; dropout, probability of
         dropping a weight, in evaluation too; scale, 1 / sqrt(d) by default.
     """
+    d, v = queries.shape[-1], values.shape[-1]
+    if d != v:  # the fast compute kernels expect equal dimensions
+        scale = d**-0.5 if scale is None else scale
+        gaps = [(0, max(d, v) - size) for size in (d, d, v)]
+        padded = map(F.pad, (queries, keys, values), gaps)
+        return fused_attention(*padded, keep, dropout, scale)[..., :v]
     tensors = [queries, keys, values, keep]
     if one_head := queries.dim() == 3:  # (b, n, d) -> (b, 1, n, d)
         tensors = [t if t is None else t.unsqueeze(1) for t in tensors]
@@ -219,6 +233,7 @@ class Attention(nn.Module):
     Training drops a weight with probability `dropout`. After a call,
     `attention_weights` holds the weights (b, n, m) before dropout, without
     gradient, or None without `need_weights`; they are not saved or copied.
+    What a call inside torch.vmap leaves there is of no use outside.
     """
 
     def __init__(self, dropout: float = 0.0) -> None:
@@ -246,16 +261,18 @@ class Attention(nn.Module):
     ) -> Tensor:
         """Attend: (b, n, d_q), (b, m, d_k), (b, m, v) -> (b, n, v).
 
-        Heads may follow b; `valid_lens`, `mask`: masked_softmax. NaN in
-        padded keys and values does no harm; in padded *queries* it reaches
-        gradients. Without `need_weights`, a layer that defines `features`
-        runs `fused_attention`. The output has the type of the values.
+        Heads may follow b, or b be missing; `valid_lens`, `mask`:
+        masked_softmax. NaN in padded keys and values does no harm; in padded
+        *queries* it reaches gradients. Without `need_weights`, a layer that
+        defines `features` runs `fused_attention`. The output has the type of
+        the values.
         """
         check_sizes(queries, keys, values)
         shape = (*queries.shape[:-1], keys.shape[-2])  # (b, n, m)
         keep = attention_mask(shape, valid_lens, mask, queries.device)
         keys, values = zero_padding(keep, keys, values)
-        if not need_weights and type(self).score is Attention.score:
+        score = getattr(self.score, "__func__", None)  # one's own has none
+        if not need_weights and score is Attention.score:
             self.attention_weights = None
             p = self.dropout.p if self.training else 0.0
             q, k = self.features(queries, keys)
@@ -263,7 +280,8 @@ class Attention(nn.Module):
             return fused_attention(q, k, v, keep, p, scale=1.0).to(kind)
         weights = masked_softmax(self.score(queries, keys), mask=keep)
         self.attention_weights = weights.detach() if need_weights else None
-        return self.dropout(weights).to(values.dtype) @ values  # (b, n, v)
+        output = self.dropout(weights).to(values.dtype) @ values  # (b, n, v)
+        return output.to(values.dtype)  # torch.autocast has another
 
     def __getstate__(self) -> dict:  # what copies and files hold
         return self.__dict__ | {"attention_weights": None}
@@ -335,8 +353,10 @@ class AdditiveAttention(Attention):
 # From book/08_more_scoring_functions.md, A zero vector has no direction
 def unit_vectors(x: Tensor) -> Tensor:
     """Divide vectors (..., d) by their lengths; zero vectors stay zero."""
-    norm = x.norm(dim=-1, keepdim=True)  # (..., d) -> (..., 1)
-    return x / torch.where(norm > 0, norm, 1)
+    largest = x.detach().abs().amax(-1, keepdim=True)  # (..., d) -> (..., 1)
+    x = x / torch.where(largest > 0, largest, 1)  # squares are at most 1
+    squares = x.square().sum(-1, keepdim=True)
+    return x / torch.where(squares > 0, squares, 1).sqrt()
 
 
 # From book/08_more_scoring_functions.md, Distance
@@ -351,6 +371,7 @@ class DistanceAttention(Attention):
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
         """Return [q; 1] / sqrt(d) and [k; -|k|^2 / 2], of dimension d + 1."""
         check_same_size(queries, keys)
+        check_positive("dimension of queries", queries.shape[-1])
         wide = torch.promote_types(queries.dtype, torch.float32)
         queries, keys = queries.to(wide), keys.to(wide)
         ones = torch.ones_like(queries[..., :1])  # (b, n, 1)
@@ -411,6 +432,7 @@ class CosineAttention(Attention):
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
         """Return q / (|q| temperature) and k / |k|."""
         check_same_size(queries, keys)
+        check_positive("dimension of queries", queries.shape[-1])
         return unit_vectors(queries) / self.temperature, unit_vectors(keys)
 
 
@@ -548,23 +570,29 @@ class MultiHeadAttention(nn.Module):
 
         Args:
             valid_lens, mask, need_weights: as for `Attention`, with scores
-                (b, n, m); all heads share them.
+                (b, n, m) that all heads share, or (b, H, n, m) for a mask
+                of 4 axes.
             causal: the queries stand at the last n of the m positions, and
-                see no later one.
+                see no later one; where n > m, the first n - m see none.
             cache: earlier keys and values: the new ones join it, and m
                 counts them all. NaN may then stand in new keys and values
                 behind lengths (b,) only: later queries may see the others.
+                It holds keys as projected; `attention` turns them anew.
+                Positions count padding: put that of prompts on the left.
         """
         check_inputs(self, queries, keys, values)
         past = 0 if cache is None else len(cache)
-        shape = (*queries.shape[:2], past + keys.shape[1])  # (b, n, m)
+        b, n, m = *queries.shape[:2], past + keys.shape[1]
+        if mask is not None and (mask := torch.as_tensor(mask)).dim() == 3:
+            mask = mask.unsqueeze(1)  # all heads share it: (b, 1, n, m)
+        shape = (b, self.num_heads, n, m)
         keep = attention_mask(shape, valid_lens, mask, queries.device)
         if causal:
-            order = causal_mask(*shape[1:], queries.device)
-            keep = order[None] if keep is None else keep & order
-        seen = keep
+            order = causal_mask(n, m, queries.device)
+            keep = order[None, None] if keep is None else keep & order
+        seen = None if keep is None else keep.any(1)  # by any of the heads
         if cache is not None:
-            seen = lasting_mask(shape, valid_lens, past, queries.device)
+            seen = lasting_mask((b, n, m), valid_lens, past, queries.device)
         keys, values = zero_padding(seen, keys, values)
         q = split_heads(self.W_q(queries), self.num_heads)
         k = split_heads(self.W_k(keys), self.num_kv_heads)
@@ -573,8 +601,7 @@ class MultiHeadAttention(nn.Module):
             k, v = cache.append(k, v)
         if (shared := self.num_heads // self.num_kv_heads) > 1:
             k, v = (t.repeat_interleave(shared, dim=1) for t in (k, v))
-        mask = None if keep is None else keep.unsqueeze(1)  # (b, 1, n, m)
-        out = self.attention(q, k, v, mask=mask, need_weights=need_weights)
+        out = self.attention(q, k, v, mask=keep, need_weights=need_weights)
         return self.W_o(out.transpose(1, 2).flatten(2))  # (b, n, D)
 
 

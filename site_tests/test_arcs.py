@@ -43,7 +43,7 @@ STATE = """() => {
   const root = document.querySelector('.d2l-arcs'), find = what => root.querySelector(what);
   return {
     says: find('.says').textContent, out: find('.out').textContent,
-    old: find('.stage').classList.contains('old'),
+    old: ['.stage', '.out'].every(what => getComputedStyle(find(what)).opacity < 1),
     height: root.offsetHeight, page: document.documentElement.scrollWidth,
     arcs: [...root.querySelectorAll('svg:not(.column) path:not(.pale)')]
       .map(p => [p.getAttribute('d'), parseFloat(p.style.strokeWidth)]).filter(p => p[1] > 0),

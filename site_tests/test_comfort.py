@@ -5,6 +5,7 @@ import io
 import numpy as np
 import pytest
 from conftest import SITE, comes_true, open_page, violations
+from matplotlib.image import imread
 
 PREVIEWS = {
     "equation": ("06_scaled_dot_product_attention.html", "a.equation", "softmax"),
@@ -71,17 +72,29 @@ def test_79_letters_of_code_fit_beside_the_contents(reading):
     assert over <= 0
 
 
-def test_code_wraps_on_a_phone(reading):
-    page = reading("04_masked_softmax.html", 390)
-    boxes = page.locator("div.cell_input pre")
-    assert not any(boxes.evaluate_all("all => all.map(b => b.scrollWidth > b.clientWidth)"))
+@pytest.mark.parametrize(
+    "box", ["div.cell_input pre >> visible=true", ".cell_output:has(img[data-wide])"]
+)
+def test_on_a_phone_code_and_wide_pictures_are_moved_and_a_shadow_says_so(reading, box):
+    page = reading("06_scaled_dot_product_attention.html", 390)
+    moved = page.locator(box).evaluate_all("all => all.map(b => b.scrollWidth > b.clientWidth)")
+    assert any(moved)
+    first = page.locator(box).nth(moved.index(True))
+    first.evaluate("b => b.scrollIntoView({block: 'center'})")
+
+    def right_edge():
+        size = first.bounding_box()
+        clip = {"x": size["x"] + size["width"] - 4, "y": size["y"] + 1, "width": 4, "height": 8}
+        return imread(io.BytesIO(page.screenshot(clip=clip)))[..., :3].min()
+
+    shadow = right_edge()
+    first.evaluate("b => { b.scrollLeft = b.scrollWidth }")
+    assert shadow < right_edge() - 0.1
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("system", ["light", "dark"])
 def test_a_picture_is_as_dark_as_the_page_whatever_the_system_is(reading, theme, system):
-    from matplotlib.image import imread
-
     page = reading("00_start_here.html", theme=theme, color_scheme=system)
     page.evaluate("document.querySelectorAll('.tag_decide').forEach(c => c.className = 'cell')")
     for which in ("article section > p > img", ".cell_output img"):  # a diagram, a heat map
@@ -151,6 +164,7 @@ def test_a_preview_has_no_serious_violation_in_light_and_dark(reading, axe):
 def test_code_is_copied_as_it_stands(reading):
     permissions = ["clipboard-read", "clipboard-write"]
     page = reading("04_masked_softmax.html", way="server", permissions=permissions)
+    assert page.locator("button.copy").evaluate_all("all => all.every(b => b.tabIndex < 0)")
     cell = page.locator("div.cell_input >> visible=true").first
     code = cell.locator("pre").text_content()
     cell.hover()

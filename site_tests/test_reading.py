@@ -64,6 +64,7 @@ def test_a_fold_of_code_has_one_triangle_and_one_line(reading):
                 "all => all.map(p => getComputedStyle(p).display)"
             )
             assert sorted(parts) == ["inline", "none"]
+            assert not summary.get_attribute("aria-label"), "its words are its name"
             assert summary.evaluate("s => getComputedStyle(s).display") == "list-item"
             assert summary.bounding_box()["height"] < 50
 
@@ -105,10 +106,3 @@ def test_a_resize_before_the_page_stands_is_no_error(browser, addresses):
     page.evaluate("dispatchEvent(new Event('resize'))")
     context.close()
     assert not wrong
-
-
-def test_numbers_of_a_wide_figure_can_be_read_on_a_phone(reading):
-    page = reading("06_scaled_dot_product_attention.html", 390)
-    widths = page.locator(".cell_output img[data-wide]").evaluate_all("a => a.map(i => i.width)")
-    assert widths
-    assert min(widths) >= 600

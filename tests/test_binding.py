@@ -104,6 +104,7 @@ def test_a_failing_cell_leaves_the_old_notebook_and_is_one_message(bound, capsys
         (MODULE, "2 * x", "3 * x", MODULE),
         (FIRST, "Some words.", "Some word.", FIRST),
         (FIRST, '"name": "python3"', '"name": "python2"', FIRST),
+        (FIRST, '"execution_count": 2', '"execution_count": 3', FIRST),
     ],
 )
 def test_a_stale_file_is_named(bound, file, old, new, stale_file):

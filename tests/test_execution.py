@@ -84,6 +84,7 @@ def code(count=1, *, data=None, error=None):
         ([code(error="ValueError")], 0, "raises ValueError without the tag"),
         ([code(data={"image/png": "aaaa"})], 0, "bitmap"),
         ([code(data={"image/svg+xml": "<svg/>"})], 0, "needs alt="),
+        ([code(data={"text/plain": "short\n" + "x" * 80})], 0, "lines of over 79 letters"),
     ],
 )
 def test_stored_outputs_that_nbval_lets_pass_are_found(cells, index, problem):

@@ -73,6 +73,15 @@ def gives_floats(exercise):
     return target.ndim and target.dtype.kind == "f"
 
 
+def test_a_right_function_that_calls_what_the_task_forbids_does_not_pass():
+    for exercise in (e for e in EXERCISES if e.without):
+        right = as_answer(exercise.reference, FRAMEWORK)
+        ready = eval(
+            f"lambda *inputs: right(*inputs) if inputs else {exercise.without[0]}", {"right": right}
+        )
+        assert examine(exercise, ready, FRAMEWORK).mistake == "a ready-made function"
+
+
 def test_a_right_function_in_double_precision_does_not_pass():
     floats = [e for e in EXERCISES if e.inputs and gives_floats(e) and "float64" in TOLERANCE]
     for exercise in floats:

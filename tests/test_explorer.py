@@ -12,7 +12,18 @@ import pytest
 from matplotlib.path import Path
 
 from bookbinder.text import seen_in_html
-from d2l_attention.practice import Arrow, Bars, Curve, Line, Live, Plot, Points, Toggles, explore
+from d2l_attention.practice import (
+    Arrow,
+    Bars,
+    Curve,
+    Line,
+    Live,
+    Plot,
+    Points,
+    Score,
+    Toggles,
+    explore,
+)
 from d2l_attention.practice.drawing import color, number_text, ticks
 
 WORDS = {"caption": "Caption.", "question": "Question?"}
@@ -435,6 +446,11 @@ def test_a_plot_of_what_is_not_there_says_why(plot, message):
     draw = [plot, Plot(Line("a"), title="same")]
     with pytest.raises(ValueError, match=message):
         explore(lambda a, kernel: FOUR, **WORDS, draw=draw, a=[1, 2], kernel=["box", "bell"])
+
+
+def test_a_score_in_single_precision_is_refused():
+    with pytest.raises(TypeError, match="a Score stores float64"):
+        Score(c=np.ones((5, 2)), b=np.ones((5, 2), np.float32)).held()
 
 
 @pytest.mark.parametrize(

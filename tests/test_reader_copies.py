@@ -77,8 +77,9 @@ def test_what_the_reader_wrote_stays_and_a_new_version_is_put_beside_it_once(boo
     assert copies(book) == mine  # deleted, a copy is brought again
     publish(book, "v2")
     bring()
-    told = "00_first.ipynb is yours and stays; the new version is 00_first.new.ipynb"
-    assert told in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "00_first.ipynb is yours and stays; the new version is 00_first.new.ipynb" in said
+    assert "00_first.ipynb cannot be read; `make fresh CHAPTER=00_first` brings" in said
     (book / "mine/00_first.new.ipynb").unlink()
     bring()
     assert copies(book) == mine
@@ -105,10 +106,13 @@ def test_a_fresh_chapter_keeps_what_was_there_with_its_outputs_under_another_nam
 
 
 def test_a_fresh_chapter_that_is_fresh_or_missing_leaves_nothing_beside_it(book, capsys):
-    assert main(["fresh", "mine", "00_first.ipynb"]) == 0
-    assert main(["fresh", "mine", "00_first"]) == 0
+    write_files(book, {"notebooks/pytorch/figures/way.svg": "<svg/>"})
+    for name in ("00_first.ipynb", "00_first", "0", "00", "00_f", "first"):
+        assert main(["fresh", "mine", name]) == 0
+    (book / "mine/figures/way.svg").rename("way.svg")
+    (book / "mine/figures").rmdir()
     assert copies(book) == {"00_first.ipynb": "00_first v1"}
-    assert capsys.readouterr().out == "00_first.ipynb is as the book has it\n" * 2
+    assert capsys.readouterr().out == "00_first.ipynb is as the book has it\n" * 6
     assert is_trusted("00_first v1")
 
 
@@ -116,7 +120,8 @@ def test_a_fresh_chapter_that_is_fresh_or_missing_leaves_nothing_beside_it(book,
     ("name", "message"),
     [
         (["00_frist"], "error: no chapter '00_frist' in the book (did you mean '00_first'?)\n"),
-        ([], "error: which chapter? for example: make fresh CHAPTER=01_second\n"),
+        (["_"], "error: no chapter '_' in the book: 00_first or 01_second?\n"),
+        ([], "error: which chapter? for example: make fresh CHAPTER=4\n"),
     ],
 )
 def test_a_wrong_name_is_one_line_and_changes_nothing(book, name, message, capsys):

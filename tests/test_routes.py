@@ -14,7 +14,7 @@ from bookbinder.terms import BOLD, TERM, explained, singular, told
 from bookbinder.text import EQUATION, LINK, TAG, Line, Page, without_code
 
 MATH = re.compile(r"\$[^$]+\$")
-MOST_MINUTES = {"two_hours": 120, "one_day": 12 * 60}  # a route of a day has its exercises in it
+MOST_MINUTES = {"two_hours": 120, "one_day": 12.5 * 60}  # a route of a day has its exercises in it
 
 
 @dataclass

@@ -125,6 +125,8 @@ def test_make_alone_lists_every_command():
     listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
     *commands, _, last = listing.splitlines()
     assert [line.split()[0] for line in commands] == TARGETS
+    (phony,) = re.findall(r"^\.PHONY: (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert set(phony.split()) == set(TARGETS)  # a folder of that name stops none
     assert last.endswith(" ".join(edition.framework for edition in BOOK.editions))
 
 

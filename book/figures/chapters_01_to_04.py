@@ -7,6 +7,7 @@ from math import cos, exp, sin, sqrt
 from kit import (
     CARD,
     EMPTY,
+    HALO,
     INK,
     KEY,
     MASKED,
@@ -309,7 +310,7 @@ def own_bandwidth(d: Drawing) -> None:
         for end in (query - s, query + s):
             d.line((across(end), y - 8), (across(end), y + 8), edge=INK)
         d.disc((across(query), y), 6, QUERY.fill, QUERY.edge)
-        d.text(across(query), y + 20, f"{query:g} km: s = {s:.1f}", TINY)
+        d.text(across(query), y + 20, f"{query:g} km: s = {s:.1f}", TINY, halo=HALO)
 
 
 STATIONS = {"bridge": (1, 0), "chapel": (0, 1), "mill": (1, 1), "summit": (3, 3)}
@@ -339,12 +340,12 @@ def stations_map(d: Drawing) -> None:
     for name, place in STATIONS.items():
         x, y = at(*place)
         d.box(x - 7, y - 7, 14, 14, KEY)
-        below = 16 if name == "chapel" else -14
-        d.text(x + 12, y + below, f"{name} {DEGREES[name]}°", TINY, "start")
+        right, below = (-8, -17) if name == "chapel" else (12, -14)
+        d.text(x + right, y + below, f"{name} {DEGREES[name]}°", TINY, "start", halo=HALO)
     for name, place in (("Ada", ADA), ("Ben", BEN)):
         x, y = at(*place)
         d.disc((x, y), 7, QUERY.fill, QUERY.edge)
-        d.text(x + 14, y, name, TINY, "start")
+        d.text(x + 14, y, name, TINY, "start", halo=HALO)
     rows = (("queries", "where hikers stand", QUERY), ("keys", "where stations stand", KEY))
     rows += (("values", "temperatures there", VALUE),)
     for i, (name, note, role) in enumerate(rows):
@@ -358,7 +359,7 @@ def stretch(normal: Sequence[float], level: float, w: float) -> list[tuple[float
     return sorted((x, y) for x, y in ends if -1e-9 <= x <= w + 1e-9 and -1e-9 <= y <= w + 1e-9)
 
 
-@diagram(560, 340)  # chapter 3
+@diagram(560, 356)  # chapter 3
 def near_or_far(d: Drawing) -> None:
     """Distance and dot product on the map.
 
@@ -399,21 +400,21 @@ def near_or_far(d: Drawing) -> None:
             x, y = at(*key)
             d.box(x - 8, y - 8, 16, 16, shade(weight))
             side_of, shift = {
-                "bridge": ("start", (12, -12)),
-                "chapel": ("start", (4, -22)),
-                "mill": ("start", (12, -10)),
+                "bridge": ("middle", (0, 19)),
+                "chapel": ("start", (4, -26)),
+                "mill": ("start", (13, -8)),
                 "summit": ("end", (-14, 4)),
             }[name]
-            d.text(x + shift[0], y + shift[1], f"{name} {number(weight)}", TINY, side_of)
+            d.text(x + shift[0], y + shift[1], f"{name} {number(weight)}", TINY, side_of, halo=HALO)
         d.disc(at(*ADA), 7, QUERY.fill, QUERY.edge)
         d.text(
             left + w * size / 2,
-            308,
+            324,
             "by distance" if side == 0 else "by dot product",
             SMALL,
             ink=SOFT,
         )
-    d.text(24, 328, "Numbers: Ada’s weights.", TINY, "start", SOFT)
+    d.text(24, 344, "Numbers: Ada’s weights.", TINY, "start", SOFT)
 
 
 def inside(points: Sequence[tuple[float, float]], w: float) -> list[list[tuple[float, float]]]:
@@ -451,8 +452,8 @@ def keys_on_a_circle(d: Drawing) -> None:
     for name, key in places.items():
         x, y = at(*key)
         d.box(x - 7, y - 7, 14, 14, KEY)
-        shift = {"bridge": (14, 12), "chapel": (-10, -18), "mill, summit": (11, -4)}[name]
-        d.text(x + shift[0], y + shift[1], name, TINY, "start")
+        shift = {"bridge": (14, 12), "chapel": (-10, -18), "mill, summit": (10, -4)}[name]
+        d.text(x + shift[0], y + shift[1], name, TINY, "start", halo=HALO)
     d.disc(at(*ADA), 7, QUERY.fill, QUERY.edge)
     d.text(at(*ADA)[0] + 14, at(*ADA)[1] - 6, "Ada", TINY, "start")
     d.disc(at(0, 0), 4, SOFT)

@@ -4,6 +4,7 @@ from math import sqrt, tanh
 
 from kit import (
     EMPTY,
+    HALO,
     KEY,
     MASKED,
     OUTLINE,
@@ -363,14 +364,14 @@ def additive_network(d: Drawing) -> None:
     for x0, x1, _ in bold:
         d.arrow((x0, 104), (x1, 250))
     for x0, x1, weight in bold:  # over all arrows
-        d.label(x0 + 0.18 * (x1 - x0), 104 + 0.18 * 146, number(weight, 0))
+        d.text(x0 + 0.18 * (x1 - x0), 104 + 0.18 * 146, number(weight, 0), halo=HALO)
     for left, (name, x) in zip(lefts, [*q.items(), *k.items()], strict=True):
         d.box(left, 48, 92, 56, KEY if name in k else QUERY, name, str(x))
     for x, value, weight in zip(hidden, inside, w_v, strict=True):
         d.box(x - 92, 250, 184, 44, PLAIN, f"tanh({number(value, 0)}) = {number(tanh(value))}")
         end = 280 + (x - 280) * 0.5
         d.arrow((x, 294), (end, 408))
-        d.label((x + end) / 2, 351, number(weight, 0))
+        d.text((x + end) / 2, 351, number(weight, 0), halo=HALO)
     d.box(188, 408, 184, 44, EMPTY, f"**score {number(score)}**")
     d.text(24, 186, "**W**_{q}", at="start")
     d.text(536, 186, "**W**_{k}", at="end")
@@ -440,7 +441,7 @@ def five_scores(d: Drawing) -> None:
     for i, (name, formula, left, sign, right, learned) in enumerate(rows):
         y = 48 + 88 * i
         d.text(24, y + 14, f"**{name}**", at="start")
-        d.text(224, y + 14, formula, at="start")
+        d.text(244, y + 14, formula, at="start")
         d.box(24, y + 30, 164, 40, QUERY, left)
         d.text(206, y + 50, f"**{sign}**")
         d.box(224, y + 30, 140, 40, KEY, right)

@@ -23,6 +23,7 @@ from typing import NamedTuple
 CARD, INK, SOFT, PALE = "#FFFFFF", "#222222", "#555555", "#B4B4B4"
 TEXT, SMALL, TINY = 17, 15, 13  # font sizes; subscripts are TINY
 STROKE = 2
+HALO = f' stroke="{CARD}" stroke-width="5" stroke-linejoin="round" paint-order="stroke"'
 
 Vector = Sequence[float]
 
@@ -105,12 +106,19 @@ class Drawing:
         return "\n".join([*self.parts, "</svg>\n"])
 
     def text(
-        self, x: float, y: float, text: str, size: int = TEXT, at: str = "middle", ink: str = INK
+        self,
+        x: float,
+        y: float,
+        text: str,
+        size: int = TEXT,
+        at: str = "middle",
+        ink: str = INK,
+        halo: str = "",
     ) -> None:
         """Write a line whose middle is at height y; `at`: start, middle or end is at x."""
         self.parts.append(
             f'<text x="{x:g}" y="{y + 0.36 * size:.4g}" font-size="{size}" text-anchor="{at}" '
-            f'fill="{ink}">{spans(text)}</text>'
+            f'fill="{ink}"{halo}>{spans(text)}</text>'
         )
 
     def line(
@@ -168,14 +176,6 @@ class Drawing:
         )
         for line, size, shift in zip(lines, (TEXT, SMALL), (-11, 11), strict=False):
             self.text(x + w / 2, y + h / 2 + (shift if len(lines) > 1 else 0), line, size)
-
-    def label(self, x: float, y: float, text: str) -> None:
-        """Write a text over a line, on a patch of the card."""
-        w = 13 * len(text) + 6
-        self.parts.append(
-            f'<rect x="{x - w / 2:.5g}" y="{y - 12:.5g}" width="{w}" height="24" fill="{CARD}"/>'
-        )
-        self.text(round(x, 1), y, text)
 
     def cells(
         self, x: float, y: float, rows: Sequence[Sequence[str]], w: float, h: float, role: Role

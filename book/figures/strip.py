@@ -26,7 +26,7 @@ from kit import (
 )
 
 STEPS = ("query", "scores", "mask", "weights", "weighted sum")
-EDGES = ((0, 98), (116, 222), (240, 346), (364, 506), (524, 640))  # left and right of each step
+EDGES = ((0, 98), (113, 215), (230, 332), (347, 490), (505, 640))  # left and right of each step
 Q = (2, 1)
 KEYS = ((1, 0), (0, 1), (-1, 2), (1, 1))
 VALUES = ((0, 2), (3, 1), (2, 0), (0, 0))
@@ -336,12 +336,12 @@ def chapters(d: Drawing) -> None:
     for (left, _), step in zip(EDGES, STEPS, strict=True):
         for row, (chapter, text) in enumerate(MAP[step].items()):
             y = 156 + 22 * row
-            d.text(left + 18, y, f"**{chapter}**", 14, "end")
-            d.text(left + 24, y, text, 14, "start")
+            d.text(left + 20, y, f"**{chapter}**", 14, "end")
+            d.text(left + 26, y, text, 14, "start")
     d.rect(0, 318, 640, 2, SOFT)
     for (left, _), (chapter, text) in zip(EDGES, WHOLE.items(), strict=True):
-        d.text(left + 18, 338, f"**{chapter}**", 14, "end")
-        d.text(left + 24, 338, text, 14, "start")
+        d.text(left + 20, 338, f"**{chapter}**", 14, "end")
+        d.text(left + 26, 338, text, 14, "start")
 
 
 DIAGRAMS |= {f"strip_{name}": partial(strip, s) for name, s in STRIPS.items()}

@@ -1,15 +1,18 @@
 """Worksheets as assignments of nbgrader: what is locked, what is graded, and with how many points.
 
 A check counts, unless it asks for one value, which a friend can pass on: then the paper counts.
+For whoever marks paper, the answers of a class stand exercise by exercise under the solution.
 """
 
 import copy
 import re
 
 from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell, new_notebook
 
-from bookbinder.answers import CHECKS, invitation
+from bookbinder.answers import CHECKS, HEADING, by_exercise, invitation
 from bookbinder.binding import bring_edition_diagrams, read_edition_chapters
+from bookbinder.chapters import name_cells
 from bookbinder.config import Book, Edition
 from bookbinder.files import as_text, write_whole
 from bookbinder.publish import covered, unexecuted
@@ -18,12 +21,15 @@ from bookbinder.worksheets import sheets, students
 from d2l_attention.practice.exercises import find
 
 CHECKED, PAPER = 1, 2  # points
-HEADING = re.compile(r"^##+ (?:[^\d\n]+(\d+\.\d+)(?!\d))?", re.MULTILINE)
+RUBRIC = f"""\
+**{PAPER} points**: the result and each step of the reasoning, as in the solution.
+**1 point**: the result without a reason, or the reasoning with one gap or slip.
+
+Write them into the column `{{number}} (paper)` of `{{table}}`; then call `make grade` again."""
 LINK = re.compile(r"\]\((\w+)\.ipynb")
 CONFIG = """\
 # Made by `make worksheets ARGS=--nbgrader`: nbgrader reads it when it is called in this folder.
 import sys
-from pathlib import Path
 
 sys.path.insert(0, {root!r})
 c = get_config()
@@ -92,3 +98,28 @@ def mark(cell: NotebookNode, kind: str, number: str, points: int | None = None) 
         "locked": not is_answer,
         "task": False,
     } | ({"points": points} if graded else {})
+
+
+def on_paper(worksheet: NotebookNode) -> list[str]:
+    """Return the exercises of which the answer on paper counts."""
+    marks = [cell.metadata.get("nbgrader", {}) for cell in assignment(worksheet).cells]
+    kinds = [one.get("grade_id", "-").split("-", 1) for one in marks]
+    return [number.replace("-", ".") for kind, number in kinds if kind == "paper"]
+
+
+def paper_sheets(
+    table: str, worksheet: NotebookNode, solutions: NotebookNode, handed: dict[str, NotebookNode]
+) -> dict[str, NotebookNode]:
+    """Return number -> an exercise and its solution, and below them what each name handed in."""
+    given = {cell.source for cells in by_exercise(worksheet).values() for cell in cells}
+    written = {name: by_exercise(notebook) for name, notebook in handed.items()}
+    made = {}
+    for number in on_paper(worksheet):
+        cells = by_exercise(solutions).get(number, [])
+        cells.append(new_markdown_cell(RUBRIC.format(number=number, table=table)))
+        for name, of in written.items():
+            answer = [cell for cell in of.get(number, []) if cell.source not in given]
+            cells += [new_markdown_cell(f"## {name}"), *answer]
+        made[number] = new_notebook(cells=cells)
+        name_cells(made[number])
+    return made

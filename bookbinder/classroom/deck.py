@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from bookbinder.binding import read_edition_chapters
-from bookbinder.config import ENGLISH, FILE, Book, Edition, guess
+from bookbinder.config import ENGLISH, FILE, Book, Edition, chapter_named
 from bookbinder.errors import BookError
 from bookbinder.files import write_whole
 from bookbinder.reading_time import sections
@@ -33,6 +33,7 @@ def write_deck(book: Book, edition: Edition, chapter: str, session: str) -> None
     """Write the slides of a chapter, of a session, or of a session's part of a chapter."""
     if edition.language != ENGLISH:
         raise BookError(f"slides are in English only, got language {edition.language!r}")
+    chapter = chapter and chapter_named(chapter, book.chapters_of(edition))
     wanted = what_to_show(book, edition, chapter, session)
     site = site_folder(book) / folder_of(edition, book.editions)
     session = session.lstrip("0")
@@ -47,13 +48,10 @@ def write_deck(book: Book, edition: Edition, chapter: str, session: str) -> None
 
 def what_to_show(book: Book, edition: Edition, chapter: str, session: str) -> Route:
     """Return the sections to show by chapter."""
-    there = book.chapters_of(edition)
-    if chapter and chapter not in there:
-        raise BookError(f"no chapter {chapter!r} in the book{guess(chapter, there)}")
     chapters = read_edition_chapters(book, edition)
     by_name = {c.name: sections(c) for c in chapters}
     if not session and not chapter:
-        raise BookError(f"which slides? for example: make slides SESSION=1 or CHAPTER={there[-1]}")
+        raise BookError("which slides? for example: make slides SESSION=1 or CHAPTER=4")
     if not session:
         return read_route([chapter], by_name, book.chapters, FILE)
     number = session.lstrip("0")

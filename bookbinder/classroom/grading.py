@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from nbformat import NotebookNode
 
-from bookbinder.classroom.inside import LONGEST, packed, unpacked
+from bookbinder.classroom.inside import LONGEST, error_in, packed, unpacked
 from bookbinder.classroom.needed import checks_in, needed_sources
 from bookbinder.classroom.sandbox import DiedError, Sandbox
 from bookbinder.errors import BookError
@@ -21,6 +21,7 @@ from d2l_attention.practice.checking import examine
 from d2l_attention.practice.exercises import Exercise, Stream
 
 START, CELL, ANSWER, ALL = 120, 30, 10, 240  # seconds
+LATE = ("no answer after", "this notebook has taken more than")  # how such remarks begin
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,10 @@ class Grade:
     def passed(self) -> bool:
         return self.status == "passed"
 
+    @property
+    def late(self) -> bool:
+        return self.remark.startswith(LATE)
+
     def may_come_later(self) -> bool:
         return self.status == "not attempted" or self.remark.startswith("NameError")
 
@@ -59,16 +64,23 @@ def grade(
     notebook: NotebookNode, questions: list[Question], session: "Session"
 ) -> dict[str, Grade]:
     """Return number -> grade; a submission that ends or hangs loses that answer only."""
-    found = {}
+    found: dict[str, Grade] = {}
+    asked = {}
     try:
         for step in steps(notebook, questions):
             if isinstance(step, Question):
                 found[step.exercise.number] = session.graded(step)
+                asked[step.exercise.number] = step.answer
             else:
                 session.run(step)
-        for question in questions:  # some answers stand below their check
-            if found[number := question.exercise.number].may_come_later():
-                found[number] = session.graded(question)
+        for question in questions:  # some answers stand below their check, or have another name
+            number = question.exercise.number
+            for answer in dict.fromkeys([asked[number], question.answer]):
+                first = found[number]
+                if not (first.passed or first.late):
+                    again = session.graded(Question(question.exercise, answer))
+                    later = first.may_come_later() and not again.may_come_later()
+                    found[number] = again if again.passed or later else first
     finally:
         session.end()
     return found
@@ -76,12 +88,17 @@ def grade(
 
 def steps(notebook: NotebookNode, questions: list[Question]) -> list[str | Question]:
     """Return what to run and, where the notebook checks it or else last, each question."""
-    places = checks_in(notebook)
+    checks = checks_in(notebook)
     made: list[str | Question] = []
-    for at, source in enumerate(needed_sources(notebook, [q.answer for q in questions])):
+    own = []
+    for question in questions:
+        place, answer = checks.get(question.exercise.number, (None, ""))
+        own.append((place, Question(question.exercise, answer or question.answer)))
+    names = [q.answer for q in (*questions, *(q for _, q in own))]
+    for at, source in enumerate(needed_sources(notebook, names)):
         made += [source] if source else []
-        made += [q for q in questions if places.get(q.exercise.number) == at]
-    return made + [q for q in questions if q.exercise.number not in places]
+        made += [q for place, q in own if place == at]
+    return made + [q for place, q in own if place is None]
 
 
 class Session:
@@ -148,7 +165,10 @@ class Session:
         trouble, self.trouble = self.trouble, ""
         found = Asked(self, question).grade()
         unknown = found.status == "error" and found.remark.startswith("NameError")
-        return Grade("error", trouble, trouble) if trouble and unknown else found
+        if trouble and unknown:
+            return Grade("error", trouble, trouble)
+        missing = found.remark == f"NameError: name {question.answer!r} is not defined"
+        return Grade(NOT_ATTEMPTED.status, message=found.remark) if missing else found
 
 
 def started(framework: str) -> Sandbox:
@@ -173,8 +193,10 @@ class Asked:
         try:
             answer = answer if exercise.inputs else answer()
             result = examine(exercise, answer, self.session.framework, through=self)
-        except NoAnswerError:
-            result = None
+        except BookError:
+            raise
+        except Exception as error:  # there is no answer, or it is so odd that a check fails
+            result, self.failed = None, self.failed or error_in(error)
         if self.failed.startswith("NotImplementedError"):
             return NOT_ATTEMPTED
         if self.failed or result is None:

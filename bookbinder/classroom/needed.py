@@ -57,12 +57,15 @@ class Statement:
         return whole and (node.names[0].name == "*" or node.module == "__future__")
 
     @property
-    def checks(self) -> str | None:
-        """The number of the exercise that it checks: `check("6.2", answer)`, also in an assert."""
+    def checks(self) -> tuple[str, str] | None:
+        """Number and answer of an exercise that it checks: `check("6.2", f)`, also in an assert."""
         simple = isinstance(self.node, ast.Expr | ast.Assign | ast.Assert)
         for call in ast.walk(self.node) if simple else ():
             if isinstance(call, ast.Call) and call.args and ast.unparse(call.func) == "check":
-                return str(getattr(call.args[0], "value", "")) or None
+                number, *given = call.args
+                given += [k.value for k in call.keywords if k.arg == "answer"]
+                if isinstance(number, ast.Constant):
+                    return str(number.value), "".join(map(ast.unparse, given[:1]))
         return None
 
 
@@ -90,13 +93,14 @@ def transformed(source: str) -> str:
     return TransformerManager().transform_cell(source)
 
 
-def checks_in(notebook: NotebookNode) -> dict[str, int]:
-    """Return number -> place of the code cell that checks this exercise, the last if several."""
-    found = {}
+def checks_in(notebook: NotebookNode) -> dict[str, tuple[int, str]]:
+    """Return number -> where the last code cell is that checks this exercise, and which answer."""
+    found: dict[str, tuple[int, str]] = {}
     for at, cell in enumerate(code_cells(notebook)):
-        marked = [str(cell.metadata[CHECKS])] if CHECKS in cell.metadata else []
+        marked = [(str(cell.metadata[CHECKS]), "")] if CHECKS in cell.metadata else []
         called = [s.checks for s in statements_of(cell) or [] if s.checks]
-        found |= dict.fromkeys([*marked, *called], at)
+        for number, answer in [*marked, *called]:
+            found[number] = at, answer or found.get(number, (0, ""))[1]
     return found
 
 

@@ -1,15 +1,16 @@
-"""Grade what a class has handed in: a folder of notebooks in, a table out.
+"""Grade what a class has handed in: a folder of notebooks in; a table and what students get, out.
 
 The table is written anew after each submission and names the digest of what it graded, so that an
 interrupted run goes on where it stopped and only what has changed is graded again.
 """
 
-import contextlib
 import csv
 import hashlib
 import importlib.util
 import io
+import json
 import os
+import re
 import secrets
 from collections import Counter
 from collections.abc import Iterator
@@ -17,25 +18,40 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import nbformat
 from nbformat import NotebookNode
 from tqdm import tqdm
 
 from bookbinder.answers import checked_in
-from bookbinder.binding import read_edition_chapters
+from bookbinder.binding import bring_edition_diagrams, read_edition_chapters
 from bookbinder.chapters import number_of
+from bookbinder.classroom.assignments import on_paper, paper_sheets
 from bookbinder.classroom.grading import Grade, Question, Session, grade, started
 from bookbinder.classroom.needed import checks_in
 from bookbinder.config import Book, Edition
 from bookbinder.errors import BookError
-from bookbinder.files import read_notebook, write_whole
-from bookbinder.worksheets import sheets, students
+from bookbinder.files import as_text, write_whole
+from bookbinder.worksheets import sheets, students, teachers
 from d2l_attention.practice.exercises import Exercise, find
 
 SEED = ".grading-seed"  # of the inputs: whoever has it can prepare answers
 TABLE = "grades-{}.csv"
 AT_ONCE = os.cpu_count() or 1
-LARGEST = 20 * 2**20  # bytes of a notebook
+LARGEST = 200 * 2**20  # bytes of a notebook; a tenth of it without its outputs
+VALUES = b""
+for _ in range(20):  # lists and objects in each other, as deep as outputs have them
+    VALUES = rb'(?:[^\]\[{}"]++|"(?:[^"\\]++|\\.)*+"|[\[{]%s[\]}])*+' % VALUES
+OUTPUTS = re.compile(rb'((?<!\\)"outputs"\s*+:\s*+\[)%s(?=\])' % VALUES, re.DOTALL)
 MOST_LETTERS = 500  # of a field
+
+
+@dataclass
+class Sheet:
+    """A notebook of a submission, and the numbers that it checks."""
+
+    path: Path
+    notebook: NotebookNode
+    checks: list[str]
 
 
 @dataclass
@@ -43,11 +59,11 @@ class Submission:
     """What one name has handed in; `trouble` says why it cannot be graded."""
 
     name: str
-    paths: list[Path]
-    notebook: NotebookNode | None = None
-    checks: list[str] = field(default_factory=list)  # the numbers of the exercises in it
+    sheets: dict[str, list[Sheet]] = field(default_factory=dict)  # by chapter; "" without a check
+    chosen: Sheet | None = None  # the one that is graded
     trouble: str = ""
     found: dict[str, Grade] = field(default_factory=dict)
+    late: list[Question] = field(default_factory=list)
 
 
 def grade_folder(
@@ -61,21 +77,31 @@ def grade_folder(
     """
     submissions = read_folder(folder)
     edition = book.edition(edition.framework)  # a translated worksheet has the same code
+    paper: list[str] = []
     if exam:
-        name, questions = exam.stem, exam_questions(exam)
+        name, number, questions = exam.stem, "", exam_questions(exam)
     else:
         name = chapter or commonest_chapter(book, edition, submissions, folder)
-        questions = chapter_questions(book, edition, name)
-        for submission in submissions:
-            name_what_does_not_fit(submission, name, questions)
+        chapters = [c for c in read_edition_chapters(book, edition) if c.name == name]
+        number, worksheet = str(number_of(name)), sheets(book, edition, chapters, students)[name]
+        questions, paper = questions_in(worksheet, name), on_paper(worksheet)
+    for submission in submissions:
+        choose_sheet(submission, number, questions)
     seed = private_seed(folder)
     asked = [Question(q.exercise.with_seed(seed), q.answer) for q in questions]
     salt = salt_of(asked, edition.framework, exam)
-    rows = Rows(folder / TABLE.format(name), [q.exercise for q in questions], salt)
+    rows = Rows(folder / TABLE.format(name), [q.exercise for q in questions], paper, salt)
     todo = [s for s in submissions if not rows.has(s)]
     grade_all(todo, asked, edition.framework, rows, submissions)
-    failed = sum(bool(s.trouble) for s in submissions)
-    print(f"{rows.path}: {len(submissions)} submissions" + f", {failed} not graded" * bool(failed))
+    if paper:
+        bring_edition_diagrams(book, edition, chapters, rows.folder)
+        solutions = sheets(book, edition, chapters, teachers)[name]
+        handed = {safe(s.name): s.chosen.notebook for s in submissions if s.chosen}
+        for task, sheet in paper_sheets(rows.path.name, worksheet, solutions, handed).items():
+            write_whole(rows.folder / f"paper-{task}.ipynb", as_text(sheet))
+    failed = [s.name for s in submissions if s.trouble]
+    who = f", {len(failed)} not graded: {', '.join(map(safe, failed))}" if failed else ""
+    print(f"{rows.path}: {len(submissions)} submissions{who}")
 
 
 def read_folder(folder: Path) -> list[Submission]:
@@ -85,68 +111,86 @@ def read_folder(folder: Path) -> list[Submission]:
     found: dict[str, Submission] = {}
     for path in notebooks_in(folder):
         name = name_of(path.relative_to(folder))
-        found.setdefault(name, Submission(name, [])).paths.append(path)
+        read_sheet(found.setdefault(name, Submission(name)), path, folder)
     if not found:
         raise BookError(f"{folder} has no notebooks")
-    for submission in found.values():
-        read_submission(submission, folder)
     return list(found.values())
 
 
 def notebooks_in(folder: Path) -> Iterator[Path]:
+    """Yield each notebook, and each folder that has none."""
     for path in sorted(folder.iterdir()):
-        if path.name.startswith(".") or path.match(TABLE.format("*")):
+        if path.name.startswith(".") or path.match(TABLE.format("*").removesuffix(".csv")):
             continue
         inside = [p for p in sorted(path.rglob("*.ipynb")) if ".ipynb_checkpoints" not in p.parts]
-        yield from inside or [path]
+        yield from inside or [path] * (path.is_dir() or path.suffix == ".ipynb")
 
 
 def name_of(path: Path) -> str:
-    """Return whose a notebook is: `ann.ipynb`, `ann/06_scaled….ipynb` and `ann/06_…/06_….ipynb`."""
+    """Return whose a notebook is: `ann.ipynb`, `ann/06_scaled….ipynb` and `ann/06_…/06_….ipynb`.
+
+    In a folder as Moodle names it, "Ann Lee_17_assignsubmission_file", it is "Ann Lee_17".
+    """
     parts = list(path.with_suffix("").parts) if path.suffix == ".ipynb" else list(path.parts)
+    if "_assignsubmission_" in parts[0]:
+        return parts[0].partition("_assignsubmission_")[0]
     while len(parts) > 1 and parts[-1][:2].isdigit() and parts[-1][2:3] == "_":
         parts.pop()
     return "/".join(parts)
 
 
-def read_submission(submission: Submission, folder: Path) -> None:
-    names = " and ".join(p.relative_to(folder).as_posix() for p in submission.paths)
-    (path, *others) = submission.paths
-    if others:
-        submission.trouble = f"two notebooks with this name: {names}"
-    elif path.resolve() != folder.resolve() / path.relative_to(folder):
-        submission.trouble = f"a link, which may lead to somebody else's: {names}"
-    elif not path.is_file() or path.stat().st_size > LARGEST:
-        submission.trouble = f"no notebook of at most {LARGEST // 2**20} MB: {names}"
-    else:
-        try:
-            submission.notebook = read_notebook(path)
-            submission.checks = list(checks_in(submission.notebook))
-        except Exception:  # whatever stands in it
-            submission.trouble = f"no notebook: {names}"
+def read_sheet(submission: Submission, path: Path, folder: Path) -> None:
+    name = path.relative_to(folder).as_posix()
+    if path.resolve() != folder.resolve() / name:
+        submission.trouble = f"a link, which may lead to somebody else's: {name}"
+        return
+    try:
+        if not path.is_file() or path.stat().st_size > LARGEST:
+            raise ValueError
+        left = OUTPUTS.sub(rb"\1", path.read_bytes())
+        text = left[: LARGEST // 10].decode(json.detect_encoding(left), "replace")
+        sheet = Sheet(path, notebook := nbformat.reads(text, as_version=4), [*checks_in(notebook)])
+        for chapter in {number.partition(".")[0] for number in sheet.checks} or {""}:
+            submission.sheets.setdefault(chapter, []).append(sheet)
+    except Exception:  # whatever stands in it
+        submission.trouble = f"no notebook: {name}"
+
+
+def choose_sheet(submission: Submission, number: str, questions: list[Question]) -> None:
+    """Take the notebook of a chapter, or one without a check; or say what does not fit."""
+    there = submission.sheets
+    every = list({sheet.path: sheet for of in there.values() for sheet in of}.values())
+    fitting = there.get(number) or there.get("", []) if number else every
+    if len(fitting) == 1:
+        (submission.chosen,), known = fitting, {q.exercise.number for q in questions}
+        checks = {n for n in submission.chosen.checks if n.startswith(f"{number}.")}
+        of = f"of another version of the book: it has exercise {min(checks - known, default='')}"
+        submission.trouble = of if checks - known else ""
+    elif fitting:
+        names = " and ".join(sheet.path.name for sheet in fitting)
+        submission.trouble = f"{len(fitting)} notebooks, of which one can count: {names}"
+    elif there:
+        chapters = " and ".join(sorted(there))
+        submission.trouble = f"a notebook of chapter {chapters}, not of chapter {number}"
 
 
 def commonest_chapter(
     book: Book, edition: Edition, submissions: list[Submission], folder: Path
 ) -> str:
-    numbers = Counter(chapter for s in submissions for chapter in chapters_of(s))
+    numbers = Counter(n for s in submissions for n, of in s.sheets.items() for _ in of)
     names = {str(number_of(name)): name for name in book.chapters_of(edition)}
     known = [number for number, _ in numbers.most_common() if number in names]
     if not known:
         raise BookError(f"{folder}: no notebook checks an exercise of the book")
-    return names[known[0]]
+    first, *others = (names[number] for number in known if numbers[number] == numbers[known[0]])
+    if others:
+        raise BookError(f"{folder} has as many notebooks of {others[0]}: say CHAPTER={first}")
+    return first
 
 
-def chapters_of(submission: Submission) -> set[str]:
-    return {number.partition(".")[0] for number in submission.checks}
-
-
-def chapter_questions(book: Book, edition: Edition, name: str) -> list[Question]:
+def questions_in(worksheet: NotebookNode, name: str) -> list[Question]:
     """Return what the worksheet of a chapter checks."""
-    chapters = [c for c in read_edition_chapters(book, edition) if c.name == name]
-    checked = {}
-    for sheet in sheets(book, edition, chapters, students).values():
-        checked |= checked_in(sheet)
+    checked = checked_in(worksheet)
     if not checked:
         raise BookError(f"{name} has no exercise with a check")
     return [Question(find(number), answer) for number, answer in checked.items()]
@@ -164,20 +208,6 @@ def exam_questions(path: Path) -> list[Question]:
     if not found:
         raise BookError(f"{path} defines no Exercise")
     return [Question(exercise, name) for name, exercise in found.items()]
-
-
-def name_what_does_not_fit(submission: Submission, name: str, questions: list[Question]) -> None:
-    """Say where a notebook is of another chapter, or of another version of this one."""
-    known = {q.exercise.number for q in questions}
-    number, there = str(number_of(name)), sorted(chapters_of(submission))
-    unknown = [n for n in submission.checks if n.startswith(f"{number}.") and n not in known]
-    if submission.trouble:
-        return
-    if number not in there:
-        of = f"of chapter {' and '.join(there)}" if there else "with no check in it"
-        submission.trouble = f"a notebook {of}, not of chapter {number}"
-    elif unknown:
-        submission.trouble = f"of another version of the book: it has exercise {unknown[0]}"
 
 
 def private_seed(folder: Path) -> int:
@@ -199,44 +229,71 @@ def salt_of(questions: list[Question], framework: str, exam: Path | None) -> byt
 
 
 class Rows:
-    """The table, a row for each submission, on disk whenever a row is new."""
+    """The table, a row for each submission, in which a teacher may write, and what to tell them."""
 
-    def __init__(self, path: Path, exercises: list[Exercise], salt: bytes) -> None:
+    def __init__(self, path: Path, exercises: list[Exercise], paper: list[str], salt: bytes):
         self.path, self.exercises, self.salt = path, exercises, salt
-        self.head = ["submission", *map(heading, exercises), "points", "remarks", "notebook"]
-        self.done: dict[str, list[str]] = {}
-        if path.exists():
-            with contextlib.suppress(csv.Error, UnicodeDecodeError):
-                rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
-                if rows and rows[0] == self.head:
-                    self.done = {row[0]: row for row in rows[1:] if len(row) == len(self.head)}
+        self.folder = path.with_suffix("")
+        self.paper = [f"{number} (paper)" for number in paper]
+        graded = [c for e in exercises for c in (heading(e), f"{e.number} mistake")]
+        self.head = ["submission", *graded, *self.paper, "points", "remarks", "notebook"]
+        self.counted = [*(e.number for e in exercises if e.inputs), *self.paper]
+        self.done = {str(row.get("submission")): row for row in rows_in(path)}
 
     def has(self, submission: Submission) -> bool:
-        row = self.done.get(safe(submission.name))
-        return row is not None and row[-1] == self.digest(submission)
+        row = self.done.get(safe(submission.name), {})
+        is_graded = submission.chosen and row.get("notebook") == self.digest(submission)
+        return bool(is_graded) and self.told(submission).exists()
 
     def digest(self, submission: Submission) -> str:
-        given = b"".join(path.read_bytes() for path in submission.paths if path.is_file())
-        return hashlib.sha256(given + self.salt).hexdigest()[:16]
+        with submission.chosen.path.open("rb") as file:
+            given = hashlib.file_digest(file, "sha256").digest()
+        return f"n{hashlib.sha256(given + self.salt).hexdigest()[:16]}"  # no spreadsheet's number
 
     def add(self, submission: Submission) -> None:
-        found = [submission.found.get(e.number) for e in self.exercises]
-        points = [int(bool(one and one.passed)) for one in found]
-        counted = sum(p for p, e in zip(points, self.exercises, strict=True) if e.inputs)
-        said = [
-            f"{e.number} {one.status}" + f": {one.remark}" * bool(one.remark)
-            for e, one in zip(self.exercises, found, strict=True)
-            if one and not one.passed
-        ]
-        row = [submission.name, *points, counted, submission.trouble or "; ".join(said)]
-        digest = "" if submission.trouble else self.digest(submission)  # that is looked at again
-        self.done[safe(submission.name)] = [*map(safe, row), digest]
+        row, said = {"submission": submission.name, "remarks": submission.trouble}, []
+        for exercise in self.exercises:
+            if one := submission.found.get(exercise.number):
+                mistake = one.status + f": {one.remark}" * bool(one.remark)
+                row[heading(exercise)] = int(one.passed)
+                row[f"{exercise.number} mistake"] = "" if one.passed else mistake
+                said.append(f"{exercise.number} {one.status}. {one.message}")
+        if not (submission.trouble or submission.late):  # these are looked at again
+            row["notebook"] = self.digest(submission)
+        kept = self.done.get(safe(submission.name), {})
+        row = {column: safe(value) for column, value in row.items()}
+        self.done[row["submission"]] = row | {c: kept.get(c) or "" for c in self.paper}
+        said += [f"Not graded: {submission.trouble}"] * bool(submission.trouble)
+        write_whole(self.told(submission), "".join(f"{safe(line)}\n" for line in said))
+
+    def told(self, submission: Submission) -> Path:
+        """Return the file for a student."""
+        name = safe(submission.name).replace("/", "%2F").encode()[:200].decode(errors="ignore")
+        return self.folder / f"{name}.txt"
 
     def write(self, order: list[Submission]) -> None:
         file = io.StringIO()
-        rows = [self.done[safe(s.name)] for s in order if safe(s.name) in self.done]
-        csv.writer(file, lineterminator="\n").writerows([self.head, *rows])
-        write_whole(self.path, file.getvalue())
+        table = csv.DictWriter(file, self.head, extrasaction="ignore", lineterminator="\n")
+        table.writeheader()
+        for row in (self.done[safe(s.name)] for s in order if safe(s.name) in self.done):
+            given = [row[column].replace(",", ".") for column in self.counted if row.get(column)]
+            try:
+                row["points"] = f"{sum(map(float, given)):g}" if given else ""
+            except ValueError as error:
+                raise BookError(f"{self.path}: of {row['submission']}: {error}") from None
+            table.writerow(row)
+        write_whole(self.path, f"\ufeff{file.getvalue()}")  # by which Excel knows UTF-8
+
+
+def rows_in(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table, with commas or, as some spreadsheets save it, semicolons."""
+    try:
+        text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
+        commas = text.partition("\n")[0].count(";") == 0
+        return list(csv.DictReader(io.StringIO(text), delimiter="," if commas else ";"))
+    except (csv.Error, UnicodeDecodeError):
+        why = "cannot be read, and may have points of yours: save it as CSV in UTF-8, or delete it"
+        raise BookError(f"{path} {why}") from None
 
 
 def safe(value: object) -> str:
@@ -263,11 +320,12 @@ def grade_all(
     if todo:
         started(framework).stop()  # where there is no sandbox, nothing is graded
 
-    def graded(submission: Submission) -> Submission:
-        if submission.notebook is not None and not submission.trouble:
+    def graded(submission: Submission, asked: list[Question] = questions) -> Submission:
+        if submission.chosen and not submission.trouble:
             sessions.append(session := Session(framework))
             try:
-                submission.found = grade(submission.notebook, questions, session)
+                submission.found |= grade(submission.chosen.notebook, asked, session)
+                submission.late = [q for q in asked if submission.found[q.exercise.number].late]
             except Exception as error:  # it must not keep the others from being graded
                 submission.trouble = f"this notebook breaks the grader: {error!r}"
         return submission
@@ -276,11 +334,15 @@ def grade_all(
         running = [pool.submit(graded, submission) for submission in todo]
         try:
             for done in tqdm(as_completed(running), total=len(running), disable=None):
-                rows.add(done.result())
-                rows.write(order)
+                if not done.result().late:
+                    rows.add(done.result())
+                    rows.write(order)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for session in sessions:
                 session.give_up()
             raise
+    for submission in (s for s in todo if s.late):
+        rows.add(graded(submission, submission.late))  # once more, with nothing beside it
+        rows.write(order)
     rows.write(order)

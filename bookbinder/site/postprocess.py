@@ -55,6 +55,7 @@ NOT_COLORED = re.compile(r'<span class="(?:nn?|p|w)">([^<]*)</span>')  # in pygm
 LENGTH = re.compile(r'\s(width|height)="([\d.]+)(pt|px)?"')
 PX_PER_PT = 4 / 3
 DRAWN = worded("The code that draws this is in the notebook.")  # in book.css
+FOLD_NAME = ' aria-label="Toggle hidden content"'  # on each fold, over the words that are seen
 WIDE = 600  # CSS pixels; a picture of this width is not shrunk on a phone, it is moved
 
 
@@ -94,6 +95,7 @@ def finish(folder: Path, equations: Typeset, say: Say = str) -> None:
             text = text.replace("</head>", f"{SECTION_SEARCH}</head>", 1)
         text = PRINTED.sub(with_letters, text)
         text = text.replace("</details><details", "</details>\n<details")  # equal gaps in a row
+        text = text.replace(FOLD_NAME, "")
         text = NOT_COLORED.sub(r"\1", text)  # two thirds of the parts of a page
         text = SCRIPT.sub(lambda s: s[0] if counts[s[1]] == 1 else shared(s[1], folder), text)
         text = WEIGHTS.sub(lambda held: kept_beside(held[1], folder), text)

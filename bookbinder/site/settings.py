@@ -56,6 +56,7 @@ def sphinx_settings(
         "show_navbar_depth": 1,
         "use_download_button": False,
         "use_fullscreen_button": False,
+        "back_to_top_button": False,  # on a phone it lies on pictures, and the header stays
         "article_header_end": ["book-tools.html", "article-header-buttons.html"],
         "article_footer_items": ["last-changed.html"],
         "footer_content_items": [],

@@ -5,7 +5,6 @@ from html import escape
 from bookbinder.words import Say, worded
 
 WORDS = (
-    worded("Back to top"),
     worded("Color mode"),
     worded("Contents"),
     worded("Dark"),
@@ -42,7 +41,6 @@ WORDS = (
 FIXED = (
     worded("Main"),
     worded("Page"),
-    worded("Toggle hidden content"),
     worded("Toggle primary sidebar"),
     worded("Toggle secondary sidebar"),
 )

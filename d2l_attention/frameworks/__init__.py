@@ -16,7 +16,8 @@ installed. It has:
                         of sum(direction * answer), for each input of floating-point numbers: a
                         dict from its place to a NumPy array
     largest_array(answer, inputs)
-                        the shape of the largest array that the answer makes on its way
+                        the shape of the largest array that the answer makes on its way;
+                        RuntimeError(BY_HAND) where it differentiates automatically
     facts(device)       the device and its free memory, as a report names them
     has_gpu()           whether it sees a GPU
     environment(device, cache)
@@ -35,6 +36,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
+BY_HAND = "call no automatic differentiation here: the task asks for the formula"
 # Each variable is obeyed by the library that it names and ignored by CPUs that have less.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 TWO_THREADS = {"OMP_NUM_THREADS": "2", "MKL_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from d2l_attention.arrays import is_float_array, made
-from d2l_attention.frameworks import NO_AVX512, NUMPY_PLAIN, ONE_THREAD, TWO_THREADS
+from d2l_attention.frameworks import BY_HAND, NO_AVX512, NUMPY_PLAIN, ONE_THREAD, TWO_THREADS
 
 NAME = "PyTorch"
 PACKAGE = "torch"
@@ -78,16 +78,19 @@ def gradients(answer: Callable, inputs: tuple, direction: np.ndarray) -> dict[in
 
 def largest_array(answer: Callable, inputs: tuple) -> tuple[int, ...]:
     from torch import Tensor
+    from torch.func import debug_unwrap
     from torch.overrides import TorchFunctionMode
 
     shapes = []
 
     class Watch(TorchFunctionMode):
         def __torch_function__(self, function, types, arguments=(), options=None):
+            if getattr(function, "__name__", "") in ("grad", "backward", "_make_dual"):
+                raise RuntimeError(BY_HAND)
             result = function(*arguments, **(options or {}))
             for out in result if isinstance(result, tuple | list) else (result,):
-                if isinstance(out, Tensor) and is_whole(out):
-                    shapes.append(tuple(out.shape))
+                if isinstance(out, Tensor) and is_whole(out := debug_unwrap(out, recurse=True)):
+                    shapes.append(tuple(out.shape))  # with the axes that vmap hides
             return result
 
     given = [make_array(x) for x in inputs]
@@ -98,7 +101,10 @@ def largest_array(answer: Callable, inputs: tuple) -> tuple[int, ...]:
 
 def is_whole(tensor) -> bool:
     """Say whether a tensor holds its elements itself, and is no view that repeats some."""
-    return tensor.untyped_storage().nbytes() >= tensor.numel() * tensor.element_size()
+    try:
+        return tensor.untyped_storage().nbytes() >= tensor.numel() * tensor.element_size()
+    except NotImplementedError:  # sparse
+        return True
 
 
 def facts(device) -> dict[str, str]:

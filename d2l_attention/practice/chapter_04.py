@@ -14,7 +14,8 @@ def window_mask(n, m, width):
 
 
 def sizes(rng):
-    return (4, 6, 2), (5, 3, 3), (7, 8, 4), (6, 4, 1), (1, 3, 2), (3, 5, 9), (9, 2, 3), (1, 1, 1)
+    a, b, c = sorted(rng.choice(range(3, 30), 3, replace=False).tolist())
+    return (4, 6, 2), (b, a, a), (b, c, a), (c, b, 1), (1, a, 2), (a, b, c), (c, 2, a), (1, 1, 1)
 
 
 window = Exercise("4.1", window_mask, sizes)

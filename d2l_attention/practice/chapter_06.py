@@ -78,7 +78,8 @@ def to_go_back(rng):
         yield queries, keys, rng.normal(size=(b, m, v)), rng.normal(size=(b, n, v))
 
 
-backward_pass = Exercise("6.2", gradient_of_queries, to_go_back)
+# An array may be as large as it likes; looking at them sees automatic differentiation.
+backward_pass = Exercise("6.2", gradient_of_queries, to_go_back, most_elements=lambda *_: np.inf)
 
 
 @backward_pass.expects

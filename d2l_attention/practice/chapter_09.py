@@ -14,11 +14,13 @@ def layer_flops(n, D, H):
     return 8 * n * D**2 + 4 * n**2 * D
 
 
-flops = Exercise(
-    "9.1",
-    layer_flops,
-    lambda rng: ((10, 12, 3), (64, 32, 4), (7, 48, 6), (1, 20, 5), (9, 15, 1)),
-)
+def layer_sizes(rng):
+    yield 10, 12, 3
+    for n, H in ((60, 4), (9, 6), (1, 5), (9, 1)):
+        yield int(rng.integers(n)) + 1, H * int(rng.integers(3, 20)), H
+
+
+flops = Exercise("9.1", layer_flops, layer_sizes)
 
 
 @flops.expects
@@ -100,7 +102,7 @@ on_the_way = Exercise(
     entropies,
     streams,
     tolerance=5e-4,
-    most_elements=lambda blocks: 2 * blocks[0].size,
+    most_elements=lambda blocks: max(2 * blocks[0].size, 4 * blocks.shape[1]),
     stream=True,
 )
 
@@ -311,11 +313,13 @@ def partner(rank, P):
     return 2 * P - 1 - rank
 
 
-sharing = Exercise(
-    "9.4",
-    partner,
-    lambda rng: ((0, 4), (3, 4), (1, 2), (4, 7), (2, 3), (10, 16), (0, 1)),
-)
+def machines(rng):
+    yield 0, 4
+    yield from ((int(rng.integers(P)), P) for P in rng.choice(range(2, 60), 5).tolist())
+    yield 0, 1
+
+
+sharing = Exercise("9.4", partner, machines)
 
 
 @sharing.expects

@@ -167,7 +167,7 @@ def rotate_halves(x, positions):
 def vectors_and_positions(rng):
     for n, d, start, stride in ((5, 4, 0, 1), (3, 6, 100, 1), (1, 8, 7, 1), (7, 2, 3, 2)):
         yield rng.normal(size=(n, d)), start + stride * np.arange(n)
-    yield rng.normal(size=(4, 10)), np.array([9, 0, 4, 2])  # any positions, in any order
+    yield rng.normal(size=(4, 10)), np.array([9, 0, 1001, 2])  # any positions, in any order
 
 
 halves = Exercise("11.3", rotate_halves, vectors_and_positions)
@@ -207,6 +207,12 @@ class HalvesMistakes:
     def angles_that_grow(x, positions):
         """Your exponent is positive. The pairs turn more and more slowly: -2t/d."""
         return rotate_by(x, positions[:, None] / steps(x.shape[-1]))
+
+    def positions_in_bfloat16(x, positions):
+        """You round the positions to 8 significant bits, so that far ones coincide with a neighbor.
+        Compute positions and angles in single precision at least."""
+        step = 2.0 ** np.maximum(np.floor(np.log2(np.maximum(positions, 1))) - 7, 0)
+        return rotate_halves(x, np.round(positions / step) * step)
 
     def positions_that_begin_at_0(x, positions):
         """You count positions from 0 and do not use the ones that you are given."""

@@ -1,9 +1,9 @@
-"""The checks of chapter 13: soft caps, sinks and sparsemax."""
+"""The checks of chapter 13: soft caps, sinks, sparsemax, and scores that choose keys."""
 
 import numpy as np
 
 from d2l_attention.practice.exercises import Exercise, symptom
-from d2l_attention.practice.numerics import masked_softmax, normalized, softmax
+from d2l_attention.practice.numerics import masked_softmax, normalized, products, softmax
 
 # ---- 13.1
 
@@ -26,6 +26,8 @@ def capped_scores_and_masks(rng):
         scores = spread * rng.normal(size=(b, n, m))
         scores[0, 0, -1] = 600.0  # a masked score that must not matter
         yield scores, cap, keep
+    keep = np.tri(4, 5, 1, dtype=bool)[None]  # all capped scores are so low that any number leaks
+    yield -rng.uniform(1e11, 2e11, size=(1, 4, 5)), 1e9, keep
 
 
 cap_then_mask = Exercise("13.1", capped_weights, capped_scores_and_masks)
@@ -69,6 +71,17 @@ class CapThenMaskMistakes:
 
     def softmax_over_the_queries(scores, cap, keep):
         return softmax(np.where(keep, capped(scores, cap), -1e9), -2)
+
+    def filled_with_a_number(scores, cap, keep):
+        """You fill masked scores with a number. Where the kept scores are as low, masked keys get
+        weight: fill with -∞."""
+        return softmax(np.where(keep, capped(scores, cap), -cap - 30).astype(np.float32))
+
+    @symptom
+    def masked_keys_with_weight(answer, target, scores, cap, keep):
+        """Masked keys get weight. If you fill their scores with a number, the kept scores can be as
+        low: fill with -∞."""
+        return answer.shape == target.shape and bool((answer[~keep] > 1e-4).any())
 
 
 # ---- 13.2
@@ -153,7 +166,13 @@ def sparse_rows(rng):
         yield weights, rng.normal(size=(b, n, m)) + 1
 
 
-backward = Exercise("13.3", sparsemax_backward, sparse_rows)
+def no_larger_than_the_weights(weights, g):
+    return weights.size
+
+
+backward = Exercise(
+    "13.3", sparsemax_backward, sparse_rows, most_elements=no_larger_than_the_weights
+)
 
 
 @backward.expects
@@ -202,3 +221,103 @@ class BackwardMistakes:
     def nan_in_a_fully_masked_row(answer, target, weights, g):
         """A fully masked row has no support, and 0/0 is NaN: divide by 1 there."""
         return answer.shape == target.shape and np.isnan(answer).any() and not weights.any(-1).all()
+
+
+# ---- 13.6
+
+
+def index_scores(index_queries, index_keys, w, each=lambda x: np.maximum(x, 0)):
+    return (w[..., None] * each(products(index_queries, index_keys[:, None]))).sum(1)
+
+
+def weights_of_the_largest(index, scores, k, keep):
+    """Return the softmax over the k kept keys of each query with the largest index."""
+    index = np.where(keep, index, -np.inf)
+    least = np.sort(index, -1)[..., -k, None]  # -∞ where fewer than k keys are kept
+    return masked_softmax(scores, keep & (index >= least))
+
+
+def chosen_weights(scores, index_queries, index_keys, w, k, keep):
+    index = index_scores(index_queries, index_keys, w)
+    return weights_of_the_largest(index, scores, k, keep)
+
+
+def scores_to_choose_from(rng):
+    for b, n, m, heads, e, k, spread in (
+        (1, 3, 7, 2, 4, 2, 2),
+        (2, 5, 9, 3, 4, 4, 1),
+        (3, 1, 8, 4, 5, 3, 2),
+        (2, 6, 7, 5, 3, 3, 90),
+    ):
+        apart = False
+        while not apart:  # no query hesitates between two keys
+            queries, keys = rng.normal(size=(b, heads, n, e)), rng.normal(size=(b, m, e))
+            w = rng.normal(size=(b, heads, n)) + 0.5
+            keep = np.arange(m) <= np.arange(m - n, m)[:, None]
+            keep = keep & (rng.random((b, n, m)) < 0.8)
+            keep[..., 0] = True
+            keep[0, 0, 1:] = False  # fewer than k keys
+            index = np.where(keep, index_scores(queries, keys, w), -np.inf)
+            ranked = -np.sort(-index, -1)
+            with np.errstate(invalid="ignore"):
+                gaps = ranked[..., k - 1] - ranked[..., k]
+            apart = not (gaps < 0.01).any()
+        yield spread * rng.normal(size=(b, n, m)), queries, keys, w, k, keep
+
+
+choosing = Exercise("13.6", chosen_weights, scores_to_choose_from)
+
+
+@choosing.expects
+class ChoosingMistakes:
+    def all_keys(scores, index_queries, index_keys, w, k, keep):
+        """All keys that the mask keeps get weight. Keep only the k with the largest index."""
+        return masked_softmax(scores, keep)
+
+    def chosen_before_the_mask(scores, index_queries, index_keys, w, k, keep):
+        """You choose among all keys and mask afterwards, so keys that nobody may see take places
+        of others. Mask the index first."""
+        index = index_scores(index_queries, index_keys, w)
+        return masked_softmax(scores, keep & (index >= np.sort(index, -1)[..., -k, None]))
+
+    def mask_forgotten(scores, index_queries, index_keys, w, k, keep):
+        """You choose keys that the mask hides. Give them an index of -∞, and no weight where fewer
+        than k are left."""
+        index = index_scores(index_queries, index_keys, w)
+        return weights_of_the_largest(index, scores, k, np.ones_like(keep))
+
+    def relu_forgotten(scores, index_queries, index_keys, w, k, keep):
+        """The relu is missing: negative products of a head count as 0."""
+        index = index_scores(index_queries, index_keys, w, each=lambda x: x)
+        return weights_of_the_largest(index, scores, k, keep)
+
+    def relu_after_the_sum(scores, index_queries, index_keys, w, k, keep):
+        """You take the relu of the sum. Take it of each head's products, before the weights."""
+        index = np.maximum(index_scores(index_queries, index_keys, w, each=lambda x: x), 0)
+        return weights_of_the_largest(index, scores, k, keep)
+
+    def heads_without_weights(scores, index_queries, index_keys, w, k, keep):
+        """Your heads count alike. Each query weighs them by w before it sums."""
+        index = index_scores(index_queries, index_keys, np.ones_like(w))
+        return weights_of_the_largest(index, scores, k, keep)
+
+    def the_smallest_index(scores, index_queries, index_keys, w, k, keep):
+        """You keep the keys with the smallest index. Keep those with the largest."""
+        index = -index_scores(index_queries, index_keys, w)
+        return weights_of_the_largest(index, scores, k, keep)
+
+    def one_key_too_few(scores, index_queries, index_keys, w, k, keep):
+        """You keep one key too few: the k-th largest index counts, too."""
+        index = index_scores(index_queries, index_keys, w)
+        return weights_of_the_largest(index, scores, k - 1, keep)
+
+    def index_in_place_of_scores(scores, index_queries, index_keys, w, k, keep):
+        """Your weights are the softmax of the index. It only chooses: the weights come from the
+        scores."""
+        index = index_scores(index_queries, index_keys, w)
+        return weights_of_the_largest(index, index, k, keep)
+
+    def chosen_after_the_softmax(scores, index_queries, index_keys, w, k, keep):
+        """You zero out weights after the softmax, so the rows no longer sum to 1. Choose first."""
+        chosen = chosen_weights(scores, index_queries, index_keys, w, k, keep) > 0
+        return masked_softmax(scores, keep) * chosen

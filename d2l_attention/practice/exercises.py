@@ -61,6 +61,7 @@ class Exercise:
             on its way may have.
         stream: Whether the answer gets, in place of its one input, a `Stream` of the parts along
             the first axis.
+        without: Names of functions that the answer may not call.
         seed: Of inputs other than those of the book: see `with_seed`.
     """
 
@@ -73,6 +74,7 @@ class Exercise:
     gradient: bool = field(default=False, kw_only=True)
     most_elements: Callable[..., int] | None = field(default=None, kw_only=True)
     stream: bool = field(default=False, kw_only=True)
+    without: tuple[str, ...] = field(default=(), kw_only=True)
     seed: int | None = field(default=None, kw_only=True)
 
     def expects(self, mistakes: type) -> type:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from d2l_attention.arrays import as_array
+from d2l_attention.arrays import as_array, dtype_of
 
 SIGNIFICANT = 8  # digits
 
@@ -39,6 +39,8 @@ class Score:
     def held(self) -> list:
         """Return what the script takes."""
         arrays = (self.c, self.a, self.b, self.origin)
+        if any(dtype_of(a) == "float32" for a in arrays if a is not None):
+            raise TypeError("a Score stores float64: the last digits of float32 depend on the CPU")
         numbers = [None if a is None else short(as_array(a)) for a in arrays]
         return [*numbers, int(self.unit), int(self.tanh)]
 

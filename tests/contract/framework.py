@@ -7,6 +7,8 @@ What a framework's module does in its own way is in `tests/<framework>/adapter.p
     OWN_NAMES          public names, OWN_ARGUMENTS and OWN_ARGUMENTS_OF (by name) arguments, that no
                        other module has
     FEWER_ARGUMENTS_OF (by name) arguments that only the other modules have, if there are any
+    MASKS_TAKEN        kinds of mask that only this module takes, if there are any
+    LIKE_FLAX          whether layers of heads take any batch, and weights have the values' type
     CALL               the method that calls a layer
     xp                 functions of arrays, for answers of students
     cast, constant     an array in another type, and without a gradient

@@ -1,16 +1,13 @@
 """Lengths and masks that hypothesis draws: the same ones at every run."""
 
-import os
-
 import numpy as np
-from hypothesis import Phase, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from tests.contract.framework import array
 
 settings.register_profile("book", derandomize=True, deadline=None, database=None, max_examples=60)
-settings.register_profile("mutants", settings.get_profile("book"), phases=[Phase.generate])
-settings.load_profile(os.environ.get("D2L_TEST_PROFILE", "book"))
+settings.load_profile("book")
 
 INTEGERS = ("int64", "int32", "int8", "uint8", "uint16", "uint32", "uint64")
 

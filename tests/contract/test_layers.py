@@ -49,6 +49,16 @@ def test_heads_are_computed_one_by_one(name, lens):
         close(weights[:, head], shown)
 
 
+@every_score
+def test_one_example_needs_no_axis_for_the_batch(name):
+    layer = ATTENTIONS[name].make()
+    for lens, mask in ((None, None), (3, None), ([1, 0, 4], MASKS["(n, m)"])):
+        both = (attend(layer, *(x[:1] for x in batch()), lens and [lens], mask=mask),
+                attend(layer, *(x[0] for x in batch()), lens, mask=mask))  # fmt: skip
+        for want, got in zip(*both, strict=True):
+            close(got, numpy(want)[0])
+
+
 def slopes(layer, arrays, lens, **options) -> list[np.ndarray]:
     """Gradients of a sum of squares, for the arrays and the layer's parameters."""
     values = parameters(layer)
@@ -127,7 +137,7 @@ def test_the_output_has_the_type_of_the_inputs_in_every_precision(name, dtype):
     assert {dtype_of(p) for p in adapter.parameters(layer).values()} <= {dtype}
     output, weights = attend(layer, *batch(), [0, 3], dtype=dtype)
     assert dtype_of(output) == dtype
-    wide = name == "distance" and dtype in HALF  # norms overflow
+    wide = name == "distance" and dtype in HALF and not getattr(adapter, "LIKE_FLAX", False)
     assert dtype_of(weights) == ("float32" if wide else dtype)
     score = ATTENTIONS[name].score(parameters(layer))
     want, shown = by_loops(score, [rounded(x, dtype) for x in batch()], [0, 3])
@@ -266,6 +276,25 @@ def test_unit_vectors_have_length_1_or_0_and_finite_gradients():
     close(ours.unit_vectors(array(x)), [[0.6, 0.8], [0, 0], [-1, 0]])
     (gradient,) = gradients(ours.unit_vectors, [x], np.ones((3, 2)))
     close(gradient, [[0.032, -0.024], [1, 1], [0, 2]])
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_unit_vectors_keep_the_direction_of_very_long_and_very_short_vectors(dtype):
+    small, large = (1e-4, 6e4) if dtype == "float16" else (1e-30, 1e30)
+    x = np.array([[3.0, 4, 0], [-1, 0, 0]])
+    for size in (small, large / 4):
+        unit = ours.unit_vectors(array(size * x, dtype))
+        assert dtype_of(unit) == dtype
+        close(unit, [[0.6, 0.8, 0], [-1, 0, 0]], max(TOLERANCE[dtype], 1e-6))
+    many = array(np.full((1, 4096), 1100.0), dtype)  # the squares of float16 overflow
+    close(ours.unit_vectors(many), np.full((1, 4096), 1 / 64), 2 * TOLERANCE[dtype])
+
+
+def test_a_rank_is_positive_and_so_is_the_dimension_of_a_distance():
+    sizes = {"query_size": 3, "key_size": 3}
+    refuses(adapter.make, ValueError, "rank must be", "BilinearAttention", 0, **sizes)
+    empty = (array(np.ones((B, size, x))) for size, x in ((N, 0), (M, 0), (M, V)))
+    refuses(adapter.make("DistanceAttention"), ValueError, "dimension of queries must be", *empty)
 
 
 def test_a_zero_vector_has_cosine_0_with_every_vector():

@@ -13,7 +13,7 @@ from tests.contract.oracle import as_lists
 from tests.contract.random_examples import lengths, masks
 from tests.contract.samples import INF, LENS, MASKS, NAN, B, M, N, normal
 
-SHAPES = [(B, N, M), (B, 2, N, M), (1, 1, 1), (0, N, M), (B, 0, M), (B, N, 0)]
+SHAPES = [(B, N, M), (B, 3, N, M), (1, 1, 1), (0, N, M), (B, 0, M), (B, N, 0)]
 
 
 def softmax(X, lens=None, mask=None, dtype=None) -> np.ndarray:
@@ -118,9 +118,17 @@ def test_the_joined_mask_has_the_axes_of_the_scores():
     assert (joined((B, N, M), [4, 2], MASKS["(n, m)"]) == want).all()
 
 
+def test_a_mask_that_could_be_of_examples_or_of_heads_is_refused():
+    X, mask = array(normal(B, B, N, M)), array(np.ones((B, 1, M), bool))
+    message = f"mask must have 4 axes, (b, 1, n, m) or (1, H, n, m) for scores {(B, B, N, M)}, got"
+    refuses(ours.masked_softmax, ValueError, message, X, mask=mask)
+    assert ours.attention_mask((B, 3, N, M), mask=array(np.ones((3, 1, M), bool))).shape[1] == 3
+    assert ours.attention_mask((1, 1, N, M), mask=mask[:1]).shape == (1, 1, 1, M)
+
+
 def test_scores_of_too_few_axes_or_of_integers_are_refused():
-    for shape in ((), (4,), (3, 4)):
-        message = f"X must have 3 axes or more, got {shape}"
+    for shape in ((), (4,)):
+        message = f"X must have 2 axes or more, got {shape}"
         refuses(ours.masked_softmax, ValueError, message, array(np.ones(shape)))
     X = array(np.ones((B, N, M), np.int32))
     refuses(ours.masked_softmax, TypeError, f"X must be floating point, got {kind(X)}", X)

@@ -36,6 +36,18 @@ def additive_at_once(queries, keys, W_q, W_k, w_v):
     return xp.einsum("bnmh,h->bnm", xp.tanh(q[:, :, None] + k[:, None]), w_v)
 
 
+def additive_one_by_one(queries, keys, W_q, W_k, w_v):  # as large, behind a map
+    q, k = queries @ xp.swapped(W_q), keys @ xp.swapped(W_k)
+    return xp.vmap(lambda q, k: xp.einsum("nmh,h->nm", xp.tanh(q[:, None] + k), w_v))(q, k)
+
+
+def differentiated(queries, keys, values, grad):
+    def output(queries):
+        return xp.softmax(queries / keys.shape[-1] ** 0.5 @ xp.swapped(keys), -1) @ values
+
+    return xp.pullback(output, queries, grad)
+
+
 def of_products(q, k, t):
     return xp.softmax(q @ xp.swapped(k) / t[:, None, None], -1)
 
@@ -44,15 +56,16 @@ def entropy(scores, keep):
     return entropy_of(ours.masked_softmax(scores, mask=keep))
 
 
-def entropies(blocks):
-    c, s, o = -INF, 0.0, 0.0
+def entropies(blocks):  # with the state in one array (n, 3)
+    state = None
     for a in blocks:
+        c, s, o = (-INF, 0.0, 0.0) if state is None else (state[:, i : i + 1] for i in range(3))
         new = xp.maximum(xp.asarray(c), xp.amax(a, -1)[..., None])
         shrink, e = xp.exp(c - new), xp.exp(a - new)
         s = shrink * s + xp.sum(e, -1)[..., None]
         o = shrink * o + xp.sum(e * a, -1)[..., None]
-        c = new
-    return (c + xp.log(s) - o / s)[:, 0]
+        state = xp.concatenate([new, s, o], -1)
+    return (new + xp.log(s) - o / s)[:, 0]
 
 
 def entropies_of_a_list(blocks):
@@ -100,8 +113,12 @@ def entropies_in_two_passes(blocks):
         ),
         ("4.3", lambda s, keep: entropy_of(xp.softmax(s, -1)), "no mask"),
         ("4.3", lambda s, keep: xp.mean(entropy(s, keep)), "wrong shape"),
+        ("5.2", xp.vmap(lambda query, keys: xp.einsum("d,md->m", query, keys)), None),
+        ("6.2", differentiated, "exception"),
+        ("7.1", (768_050, 3_072_000, 17), "different numbers"),
         ("7.2", lambda queries, keys: queries, "not every pair"),
         ("7.3", additive_at_once, "an array too large"),
+        ("7.3", additive_one_by_one, "an array too large"),
         ("8.1", of_products, "lengths not divided"),
         ("9.2", entropies, None),
         ("9.2", entropies_of_all_so_far, "an array too large"),

@@ -7,7 +7,7 @@ import pytest
 
 from d2l_attention.checks import kind
 from tests.contract.comparing import refuses
-from tests.contract.framework import array, numpy, ours
+from tests.contract.framework import adapter, array, numpy, ours
 from tests.contract.samples import ATTENTIONS, NAN, B, D, M, N, batch, normal
 
 # Scores are (2, 3, 4): two examples, three queries, four keys.
@@ -17,8 +17,11 @@ LENGTHS = {
     "floats": (array([2.5, 4.0]), TypeError, FLOATS),
     "NaN": (array([NAN, 1]), TypeError, f"{FLOATS}{kind(array([1.0]))}"),
     "a list of floats": ([2.0, 3.0], TypeError, FLOATS),
-    "bool": (array([True, False]), TypeError, FLOATS),
-    "a mask": (array(np.ones((2, 3), bool)), TypeError, f"{FLOATS}{kind(array([True]))}"),
+    "a mask": (
+        array(np.ones((2, 3), bool)),
+        TypeError,
+        f"{kind(array([True]))}; a mask goes by na",
+    ),
     "negative": (array([-1, 2]), ValueError, INSIDE + "-1..2"),
     "too long": (array([5, 2]), ValueError, INSIDE + "2..5"),
     "negative for a query": ([[1, 2, 3], [4, -5, 0]], ValueError, INSIDE + "-5..4"),
@@ -63,7 +66,9 @@ CALLS = {
 def test_wrong_lengths_and_masks_are_refused(call):
     for lens, error, message in LENGTHS.values():
         refuses(call, error, message, valid_lens=lens)
-    for mask, error, message in MASKS.values():
+    for name, (mask, error, message) in MASKS.items():
+        if name in getattr(adapter, "MASKS_TAKEN", ()):
+            continue
         given = array(mask)
         message += kind(given) if error is TypeError else ""
         refuses(call, error, message, mask=given)
@@ -78,7 +83,7 @@ def test_the_smallest_and_largest_lengths_are_taken():
 AGREE, EACH, AXES = (
     "queries, keys, values must agree in batch and heads; got queries ",
     "there must be one value for each key; got queries ",
-    "queries, keys, values must have 3 axes, or 4 with heads; got queries ",
+    "queries, keys, values must have equally many axes, 2 or more; got queries ",
 )
 SHAPES = {
     "batch of one query": (
@@ -90,8 +95,7 @@ SHAPES = {
     "other heads": (((2, 2, 3, D), (2, 1, 4, D), (2, 1, 4, 2)), AGREE),
     "too few values": (((2, 3, D), (2, 4, D), (2, 3, 2)), EACH),
     "one value for all keys": (((2, 3, D), (2, 4, D), (2, 1, 2)), EACH),
-    "too few axes": (((3, D), (4, D), (4, 2)), AXES),
-    "too many axes": (((1, 1, 2, 3, D),) * 3, AXES),
+    "too few axes": (((D,), (D,), (D,)), AXES),
     "other axes of keys": (((2, 3, D), (2, 1, 4, D), (2, 4, 2)), AXES),
     "other axes of values": (((2, 3, D), (2, 4, D), (2, 1, 4, 2)), AXES),
 }

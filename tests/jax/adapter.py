@@ -11,6 +11,8 @@ from d2l_attention import jax as ours
 
 DTYPES = ("float16", "bfloat16", "float32")
 OWN_NAMES = {"temporary_bytes"}  # beside those that every module has
+MASKS_TAKEN = {"floats", "integers"}  # of 0 and 1, as Flax makes them
+LIKE_FLAX = True  # any axes before the last two; weights have the type of the values
 CALL = "__call__"
 OWN_ARGUMENTS = {"rngs", "query_size", "key_size", "value_size", "dtype", "param_dtype"}
 OWN_ARGUMENTS |= {"deterministic", "array", "arrays"}
@@ -24,6 +26,8 @@ NAMES = ("where", "exp", "log", "tanh", "ones", "arange", "tril", "flip", "einsu
 NAMES += ("amax", "asarray", "concatenate", "maximum", "sum", "mean")
 xp = SimpleNamespace(
     softmax=jax.nn.softmax,
+    vmap=jax.vmap,
+    pullback=lambda f, x, g: jax.vjp(f, x)[1](g)[0],
     swapped=jnp.matrix_transpose,
     **{name: getattr(jnp, name) for name in NAMES},
 )

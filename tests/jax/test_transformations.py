@@ -134,6 +134,15 @@ def test_vmap_over_a_layer_equals_a_loop(name):
         close(weights[i], shown, 1e-4)
 
 
+@every_layer
+def test_one_example_needs_no_batch_also_under_vmap(name):
+    layer, arrays, lens = layer_of(name), batch(), jnp.array([[1, 2, 4], [0, 3, 1]])
+    for given in (None, LENS[0], lens):
+        want = layer(*arrays, given)
+        close(layer(*(x[0] for x in arrays), None if given is None else given[0]), want[0])
+        close(jax.vmap(layer)(*arrays, *([] if given is None else [given])), want)
+
+
 # ---- loops, stacks of layers, and computing anew
 
 
@@ -224,6 +233,15 @@ def test_the_exported_fused_function_gives_the_same_numbers():
     arrays, keep = batch(), jnp.asarray(MASKS["(b, 1, m)"])
     program = export.export(jax.jit(fused_attention))(*arrays, keep)
     close(program.call(*arrays, keep), fused_attention(*arrays, keep))
+
+
+@every_layer
+def test_a_layer_is_exported_for_all_sizes(name):
+    layer, sizes = layer_of(name), dict(zip("bnm", export.symbolic_shape("b, n, m"), strict=True))
+    arrays = batch()
+    shapes = [(sizes["b"], sizes["n" if i == 0 else "m"], x.shape[2]) for i, x in enumerate(arrays)]
+    shapes = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes]
+    close(export.export(jax.jit(layer))(*shapes).call(*arrays), layer(*arrays))
 
 
 # ---- copies

@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import partial
 from types import SimpleNamespace
 
 import jax
@@ -12,7 +13,7 @@ from jax import numpy as jnp
 
 from d2l_attention import jax as ours
 from tests.contract.comparing import TOLERANCE, close, refuses
-from tests.contract.samples import NAN
+from tests.contract.samples import MASKS, NAN
 from tests.contract.test_masked_softmax import by_rows
 from tests.jax.adapter import parameters
 from tests.jax.cases import LAYERS, B, D, M, N, batch, layer_of, normal
@@ -65,6 +66,74 @@ def test_a_cache_of_any_type_keeps_the_type_of_the_inputs(of_cache):
         assert output.dtype == jnp.bfloat16
         close(output[:, 0], want[:, i], 4 * TOLERANCE["bfloat16"])
     assert cache.keys.dtype == of_cache
+
+
+def test_half_precision_under_lengths_is_as_exact_as_flax():
+    arrays, lens = [normal(B, 64, 16, seed=i, dtype="bfloat16") for i in range(3)], [60, 64]
+    layer, apart = ours.DotProductAttention(), [x[:, :, None] for x in (6 * arrays[0], *arrays[1:])]
+    want = layer(*(x[:, :, 0].astype("float32") for x in apart), lens)
+    keep = ours.attention_mask((B, 1, 64, 64), lens)
+    theirs = nnx.dot_product_attention(*apart, mask=keep)[:, :, 0]
+    own = layer(*(x[:, :, 0] for x in apart), lens)
+    assert jnp.linalg.norm(own - want) < 1.2 * jnp.linalg.norm(theirs - want)
+
+
+@every_layer
+def test_numpy_arrays_and_strict_ranks_are_taken_without_a_warning(name, recwarn):
+    queries, keys, values = (np.asarray(x, "float64") for x in batch())
+    with jax.numpy_rank_promotion("raise"):
+        layer_of(name)(queries, keys, values, [4, 2])
+        ours.rotate(queries[..., :2])
+    assert not recwarn.list
+
+
+# ---- as layers of Flax
+
+
+@every_layer
+def test_without_dropout_a_layer_holds_numbers_to_learn_and_no_random_state(name):
+    layer = layer_of(name)
+    assert not jax.tree.leaves(nnx.state(layer, nnx.RngState))
+    jax.grad(lambda layer: layer(*batch()).sum())(layer)
+
+
+def test_a_w_v_that_was_exchanged_is_the_one_that_scores():
+    layer, arrays = layer_of("additive"), batch()
+    known, before = layer.w_v.kernel[:, 0], layer(*arrays)
+    layer.w_v = nnx.LoRALinear(5, 1, lora_rank=2, rngs=nnx.Rngs(1))
+    layer.w_v.kernel[...], layer.w_v.bias[...] = known[:, None], jnp.ones(1)
+    close(layer(*arrays), before)  # B of B A starts as 0, and a bias shifts all scores alike
+    layer.w_v.lora.lora_b[...] = jnp.ones((2, 1))
+    changed = known + layer.w_v.lora.lora_a.sum(-1)
+    scores = ours.additive_scores(layer.W_q(arrays[0]), layer.W_k(arrays[1]), changed)
+    close(layer(*arrays), jax.nn.softmax(scores) @ arrays[2])
+
+
+def test_batches_and_masks_may_have_the_axes_that_flax_takes():
+    layer, x, lens = layer_of("heads"), normal(4, M, D), jnp.array([[4, 1], [2, 3]])
+    x, v = x, x[..., :2]
+    want, grid = layer(x, x, v, lens.ravel()), [y.reshape(2, 2, *y.shape[1:]) for y in (x, x, v)]
+    close(layer(*grid, lens).reshape(want.shape), want)
+    refuses(layer, ValueError, "must have shape (2, 2) or (2, 2, 4), got (2,)", *grid, lens[0])
+    causal, own = (
+        nnx.make_causal_mask(x[..., 0]),
+        MASKS["(b, 1, m)"][:1, None] & (np.arange(3) > 0)[:, None, None],
+    )
+    for jit in (lambda f: f, jax.jit):
+        close(jit(layer)(x, x, v, mask=causal), layer(x, x, v, causal=True))
+        _, weights = jit(partial(layer, need_weights=True))(x, x, v, mask=own)
+        assert ((weights > 0) == jnp.broadcast_to(own, weights.shape)).all()
+    refuses(layer, TypeError, "mask must be boolean", x, x, v, mask=jnp.log(causal))
+
+
+def test_shared_keys_are_not_copied_for_each_head_and_each_head_drops_weights_of_its_own():
+    layer = ours.MultiHeadAttention(256, 8, 0.5, num_kv_heads=1, rngs=nnx.Rngs(0))
+    x, cache = normal(1, 1, 256), ours.KeyValueCache(1, 1, 2**12, 32)
+    first, again = (layer(*[normal(1, 8, 256)] * 3) for _ in range(2))
+    assert (first != again).any()
+    layer.eval()
+    held = ours.temporary_bytes(lambda x: layer(x, x, x, cache=nnx.clone(cache)), x)
+    assert held < 8 * cache.keys[...].nbytes
 
 
 # ---- the cache of fixed size

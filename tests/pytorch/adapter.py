@@ -16,7 +16,10 @@ OWN_ARGUMENTS_OF = {"fused_attention": {"dropout"}}
 NAMES = ("where", "exp", "log", "tanh", "ones", "arange", "tril", "flip", "einsum", "nansum")
 NAMES += ("amax", "asarray", "concatenate", "maximum", "softmax", "sum", "mean")
 xp = SimpleNamespace(
-    swapped=torch.Tensor.mT.__get__, **{name: getattr(torch, name) for name in NAMES}
+    vmap=torch.vmap,
+    pullback=lambda f, x, g: torch.func.vjp(f, x)[1](g)[0],
+    swapped=torch.Tensor.mT.__get__,
+    **{name: getattr(torch, name) for name in NAMES},
 )
 
 

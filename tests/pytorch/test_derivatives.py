@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.autograd import forward_ad, gradcheck, gradgradcheck
 
-from d2l_attention.torch import additive_scores, masked_softmax, rotate
+from d2l_attention.torch import CosineAttention, additive_scores, masked_softmax, rotate
 from tests.pytorch.cases import LAYERS, batch, layer_of, normal
 
 ARGUMENTS = {
@@ -70,3 +70,12 @@ def test_one_recorded_tensor_is_enough_for_a_gradient(recorded):
     tensors[recorded].requires_grad_()
     in_blocks(*tensors).sum().backward()
     assert tensors[recorded].grad.abs().sum() > 0
+
+
+def test_a_zero_vector_has_a_second_derivative_by_its_cosine():
+    x = torch.randn(1, 4, 3, dtype=torch.double)
+    x[0, 3] = 0  # padding
+    W = torch.eye(3, dtype=torch.double, requires_grad=True)
+    output = CosineAttention()(x @ W, x @ W, x @ W, [3])[:, :3]
+    (slope,) = torch.autograd.grad(output.square().sum(), W, create_graph=True)
+    assert torch.autograd.grad(slope.square().sum(), W)[0].isfinite().all()

@@ -11,6 +11,7 @@ from d2l_attention.torch import (
     AdditiveAttention,
     BilinearAttention,
     CosineAttention,
+    DistanceAttention,
     DotProductAttention,
     MultiHeadAttention,
     fused_attention,
@@ -249,3 +250,24 @@ def test_additive_scores_hold_a_block_at_a_time(block, most):
     if block:  # the scores themselves are larger than a block
         tensors[0] = tensors[0][:, :8]
     assert largest_bytes(additive_scores, *tensors, **block) == most
+
+
+def test_under_autocast_the_output_has_the_type_of_the_values_with_weights_or_without():
+    x = torch.randn(2, 3, 4)
+    for layer in (DotProductAttention(), AdditiveAttention(5, 0.0, 4, 4)):
+        with torch.autocast("cpu", torch.bfloat16):
+            for need_weights in (True, False):
+                assert layer(x, x, x, need_weights=need_weights).dtype == torch.float32
+
+
+def test_a_score_of_one_layer_alone_counts_without_weights_too():
+    x, layer = torch.randn(2, 3, 4), DotProductAttention()
+    layer.score = lambda queries, keys: torch.zeros(2, 3, 3)
+    torch.testing.assert_close(layer(x, x, x, need_weights=False), layer(x, x, x))
+
+
+def test_distances_run_on_a_fused_kernel_though_their_features_are_longer_than_the_values():
+    x = torch.randn(1, 64, 16)
+    with torch.no_grad(), torch.autograd.profiler.profile() as seen:
+        DistanceAttention()(x, x, x, need_weights=False)
+    assert any("flash" in event.name for event in seen.function_events)

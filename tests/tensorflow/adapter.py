@@ -13,17 +13,27 @@ DTYPES = ("float16", "bfloat16", "float32", "float64")
 OWN_NAMES = {"temporary_bytes"}  # beside those that every module has
 MISSING_NAMES = {"rotate"}  # of a chapter that the edition leaves out
 CALL = "call"
-OWN_ARGUMENTS = {"tensor", "tensors", "seed", "options", "training", "keys_mask"}
+OWN_ARGUMENTS = {"tensor", "tensors", "seed", "options", "training", "keys_mask", "shared"}
 OWN_ARGUMENTS |= {"query_size", "key_size"}  # the first call takes them
 OWN_ARGUMENTS_OF = {"KeyValueCache": {"b", "num_heads", "m", "d", "dtype"}}  # its size is fixed
 FEWER_ARGUMENTS_OF = {"additive_scores": {"block"}}
+MASKS_TAKEN = {"integers"}  # of 0 and 1, as Keras's own
 
 
 def nansum(array, axis):
     return tf.reduce_sum(tf.where(tf.math.is_nan(array), 0.0, array), axis)
 
 
+def pullback(f, x, direction):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    return tape.gradient(y, x, direction)
+
+
 xp = SimpleNamespace(
+    vmap=lambda f: lambda *arrays: tf.vectorized_map(lambda row: f(*row), arrays),
+    pullback=pullback,
     where=tf.where,
     exp=tf.exp,
     log=tf.math.log,

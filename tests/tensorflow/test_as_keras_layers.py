@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 
 import keras
 import numpy as np
@@ -87,6 +88,28 @@ def test_the_mask_of_an_embedding_hides_padding_by_itself(name):
     close(layer(plain, plain, plain), layer(plain, plain, plain, tf.constant([4, 4])))
 
 
+@pytest.mark.parametrize("parts", [[6], [4, 2], [4, 1, 1]])
+@pytest.mark.parametrize("graph", [False, True])
+def test_a_cache_keeps_the_mask_of_an_embedding_until_its_places_are_taken_anew(parts, graph):
+    _, x = embedded([[0, 0, 3, 4, 8, 1], [5, 6, 7, 8, 2, 2]])
+    mask, layer = x._keras_mask, ours.MultiHeadAttention(8, 4, num_kv_heads=2)
+    want, cache = layer(x, x, x, causal=True), ours.KeyValueCache(B, 2, 6, 2)
+    plain = tf.constant(x.numpy())
+    spoilt = tf.where(mask[..., None], plain, NAN)  # where padding stands
+
+    def read(x, mask):
+        return layer(x, x, x, causal=True, cache=cache, keys_mask=mask)
+
+    read = tf.function(read) if graph else read
+    parts = [tf.split(tensor, parts, 1) for tensor in (spoilt, mask)]
+    got = tf.concat([read(*part) for part in zip(*parts, strict=True)], 1)
+    close(got[1], want[1])
+    close(got[0, 2:], want[0, 2:])
+    assert np.isfinite(cache.keys).all()
+    cache.length.assign(0)
+    close(layer(plain, plain, plain, cache=cache), layer(plain, plain, plain))
+
+
 def test_the_mask_of_an_embedding_is_joined_with_lengths_and_mask():
     _, x = embedded([[5, 3, 0, 0], [0, 2, 7, 1]])
     plain, layer = tf.constant(x.numpy()), ours.DotProductAttention()
@@ -107,10 +130,11 @@ def test_outputs_have_the_mask_of_the_queries_for_the_next_layer():
 # ---- training
 
 
-def test_training_reaches_dropout_from_a_model_and_a_seed_repeats_it():
+@pytest.mark.parametrize("kind", [ours.DotProductAttention, partial(ours.MultiHeadAttention, 6, 3)])
+def test_training_reaches_dropout_from_a_model_and_a_seed_repeats_it(kind):
     def outputs(seed, **options):
-        layer = ours.DotProductAttention(0.5, seed=seed)
-        return layer(*batch(), **options).numpy()
+        keras.utils.set_random_seed(0)  # of parameters
+        return kind(dropout=0.5, seed=seed)(*batch(), **options).numpy()
 
     calm = outputs(1)
     close(outputs(1, training=False), calm, 0)
@@ -119,17 +143,16 @@ def test_training_reaches_dropout_from_a_model_and_a_seed_repeats_it():
     assert (outputs(1, training=True) != outputs(2, training=True)).any()
 
 
-def test_fit_trains_a_model_around_a_layer():
-    keras.utils.set_random_seed(0)
-    layer = ours.MultiHeadAttention(4, 2)
-    x = keras.Input((None, D))
-    lens = keras.Input((), dtype="int32")
-    model = keras.Model([x, lens], keras.layers.Dense(1)(layer(x, x, x, lens)))
-    model.compile(keras.optimizers.Adam(0.05), "mse")
-    data, lengths = normal(32, 5, D).numpy(), np.random.default_rng(0).integers(1, 6, 32)
-    target = data[:, :1, :1].repeat(5, 1)
-    losses = model.fit([data, lengths], target, epochs=15, verbose=0).history["loss"]
-    assert losses[-1] < losses[0] / 2
+@pytest.mark.filterwarnings("ignore:Layer .* `quantize`")
+@pytest.mark.parametrize("name", ["additive", "bilinear", "heads", "additive in heads"])
+def test_a_quantized_layer_gives_nearly_the_same(name):
+    inside = {"attention": lambda **options: ours.AdditiveAttention(5, **options)}
+    layer = ours.MultiHeadAttention(6, 3, **inside) if "in" in name.split() else layer_of(name)
+    inputs = [keras.Input((None, size)) for size in (D, D, V)]
+    model, arrays = keras.Model(inputs, layer(*inputs)), batch()
+    want = model(arrays)
+    model.quantize("int8")
+    close(model(arrays), want, 0.05)
 
 
 # ---- types
@@ -220,8 +243,17 @@ def test_additive_scores_equal_those_of_keras_where_the_projections_are_the_iden
     close(weights, shown)
 
 
+RANDOM = np.random.default_rng(0).random((B, 4, M, M)) < 0.7
+RANDOM |= np.eye(M, dtype=bool)  # no row is empty
+RANDOM[:, 1] = np.arange(M) == 0  # what this head does not see, others do
+MASKS = {"of lengths": tf.sequence_mask([4, 2], M)[:, None], "of heads": RANDOM}
+MASKS |= {"of one head": RANDOM[:, :1], "of all": RANDOM[0, 0]}
+
+
 @pytest.mark.parametrize("causal", [False, True])
-def test_heads_equal_those_of_keras_with_the_same_parameters(causal):
+@pytest.mark.parametrize("dtype", ["bool", "int32"])
+@pytest.mark.parametrize("keep", MASKS.values(), ids=MASKS)
+def test_heads_equal_those_of_keras_with_the_same_parameters(causal, dtype, keep):
     x, heads, d = normal(B, M, 8), 4, 2
     theirs = keras.layers.MultiHeadAttention(heads, d, use_bias=False)
     theirs.build(x.shape, x.shape)
@@ -230,12 +262,39 @@ def test_heads_equal_those_of_keras_with_the_same_parameters(causal):
     own = (theirs.query_dense, theirs.key_dense, theirs.value_dense, theirs.output_dense)
     for mine, given in zip((layer.W_q, layer.W_k, layer.W_v, layer.W_o), own, strict=True):
         mine.kernel.assign(tf.reshape(given.kernel, (8, 8)))
-    keep = tf.sequence_mask([4, 2], M)[:, None]
+    keep = tf.cast(keep, dtype)
     options = {"attention_mask": keep, "use_causal_mask": causal, "return_attention_scores": True}
     want, shown = theirs(x, x, **options)
-    output, weights = layer(x, x, x, tf.constant([4, 2]), causal=causal, need_weights=True)
+    output, weights = layer(x, x, x, mask=keep, causal=causal, need_weights=True)
     close(output, want)
     close(weights, shown)
+
+
+@pytest.mark.parametrize("attention", [ours.DotProductAttention, ours.CosineAttention, None])
+def test_a_mask_for_each_head_is_that_of_the_head_where_heads_share_keys(attention):
+    attention = attention or (lambda **options: ours.AdditiveAttention(5, **options))
+    layer = ours.MultiHeadAttention(8, 4, num_kv_heads=2, attention=attention)
+    x = normal(B, M, 8)
+    _, weights = layer(x, x, x, mask=RANDOM, need_weights=True)
+    for head in range(4):
+        _, alone = layer(x, x, x, mask=RANDOM[:, head], need_weights=True)
+        close(weights[:, head], alone[:, head])
+
+
+def test_shared_keys_are_not_copied_for_each_head():
+    layer, x = ours.MultiHeadAttention(64, 8, num_kv_heads=1), normal(1, 256, 64)
+    layer(x, x, x)
+    keys = 256 * 8 * 4  # bytes, of the one head; values are as many
+    assert ours.temporary_bytes(lambda x: layer(x[:, :1], x, x), x) < 8 * keys
+
+
+@every_layer
+def test_a_layer_knows_the_shape_of_its_output(name):
+    layer, arrays = layer_of(name), batch()
+    shapes = [tuple(x.shape) for x in arrays]
+    assert layer.compute_output_shape(*shapes) == layer(*arrays).shape
+    output, weights = layer(*map(keras.Input, [x[1:] for x in shapes]), need_weights=True)
+    assert (output.shape[1:], weights.shape[-2:]) == (layer(*arrays).shape[1:], (N, M))
 
 
 def test_a_row_without_a_key_averages_its_padding_in_keras():

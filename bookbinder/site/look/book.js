@@ -74,6 +74,7 @@
       button.className = "copy";
       button.textContent = say("Copy");
       button.setAttribute("aria-label", say("Copy the code"));
+      button.tabIndex = -1; // one for each cell, between all links
       button.addEventListener("click", () =>
         copied(code.textContent.trimEnd() + "\n").then(
           () => { button.textContent = say("Copied"); },
