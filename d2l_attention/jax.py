@@ -145,9 +145,10 @@ def length_mask(shape: tuple[int, ...], valid_lens: Array | list) -> Array:
 # From book/04_masked_softmax.md, Join masks with AND
 def as_boolean(mask: Array) -> Array:
     """Return a mask of 0 and 1, as Flax makes them, as a boolean one."""
-    if mask.dtype == bool or can_be_read(mask) and jnp.any(mask * (mask - 1)):
+    flags = mask.astype(bool)
+    if can_be_read(mask) and jnp.any(flags != mask):
         return mask  # other numbers are no mask: check_mask refuses them
-    return mask.astype(bool)
+    return flags
 
 
 def attention_mask(
