@@ -115,6 +115,8 @@ def nadaraya_watson(
     Keys (m, d) or (m,), values (m, v) or (m,) and queries x_val (n, d) or
     (n,) give predictions (n, v) or (n,) and weights (n, m). `kernel` turns
     distances into similarities >= 0; a row where all are 0 is NaN.
+    A NaN target makes all predictions NaN, and `boxcar` and `constant` hide
+    a NaN distance: its similarity is 0 or 1.
     """
     check_pairs(x_train, y_train)
     r = pairwise_distances(x_val, x_train)
@@ -156,9 +158,10 @@ def length_mask(shape: tuple, valid_lens: Tensor | list) -> Tensor:
     check_valid_lens(lens, known(shape))  # integers, (b,) or (b, n)
     check_range(lens, shape[-1])  # 0..m
     lens = tf.cast(lens, tf.int32)
-    rows = lens if len(lens.shape) == 2 else lens[:, None]  # (b, n or 1)
+    each = len(lens.shape) > len(shape[:-2][:1])  # a length for each query
+    rows = lens if each else lens[..., None]  # (b, n or 1)
     heads = (None,) * (len(shape) - 3)
-    return tf.range(shape[-1]) < rows[:, *heads, :, None]
+    return tf.range(shape[-1]) < rows[..., *heads, :, None]
 
 
 # From book/04_masked_softmax.md, Join masks with AND
@@ -173,6 +176,8 @@ def attention_mask(
     """
     if mask is not None:
         mask = tf.convert_to_tensor(mask)
+        if mask.dtype.is_integer:  # Keras's masks may be 0 and 1
+            mask = tf.cast(mask, tf.bool)
         check_mask(mask, known(shape))
         more = (None,) * (len(shape) - len(mask.shape))
         mask = mask[*more, ...]  # (n, m) -> (1, n, m)
@@ -191,8 +196,10 @@ def masked_softmax(
     It has X's shape and dtype. In a fully masked row all weights and
     gradients are 0; a row whose allowed scores are all -inf is NaN.
 
-    Args: X, floating-point scores (b, ..., n, m); valid_lens, integers in
-        0..m, (b,) or (b, n); mask, boolean, broadcastable, True = may attend.
+    Args: X, floating-point scores (b, ..., n, m) or, of one example, (n, m);
+        valid_lens, integers in 0..m, (b,) or (b, n); mask, boolean or 0 and
+        1, broadcastable, True = may attend; with heads, three axes are
+        (H, n, m), and refused where b is H.
     Raises: TypeError for another data type; ValueError for a wrong shape, or
         a length outside 0..m (on the CPU only, and not inside a graph).
     """
@@ -267,7 +274,7 @@ class Attention(keras.layers.Layer):
     def score(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Return the scores (b, n, m)."""
         q, k = self.features(queries, keys)
-        return tf.matmul(q, k, transpose_b=True)  # -> (b, n, m)
+        return by_group(q, k, transpose_b=True)  # -> (b, n, m)
 
     def call(
         self,
@@ -279,6 +286,7 @@ class Attention(keras.layers.Layer):
         need_weights: bool = False,
         *,
         keys_mask: Tensor | None = None,
+        shared: int = 1,
         training: bool | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """Attend: (b, n, d_q), (b, m, d_k), (b, m, v) -> (b, n, v).
@@ -286,31 +294,57 @@ class Attention(keras.layers.Layer):
         With `need_weights`, return the output and the weights (b, n, m)
         from before dropout, which works in `training` only. Keras hands on
         `keys_mask` (b, m), the mask of an Embedding of the keys.
-        Heads may follow b; `valid_lens`, `mask`: masked_softmax, lists by
-        name. NaN in padded keys and values does no harm; in padded *queries*
-        it reaches gradients. The output has the layer's compute dtype.
+        Heads or other axes may follow b, or b be missing; of heads, each of
+        keys and values may serve `shared` of queries. `valid_lens`, `mask`:
+        masked_softmax, lists by name. NaN in padded keys and values does no
+        harm; in padded *queries* it reaches gradients. The output has the
+        layer's compute dtype.
         """
-        check_sizes(queries, keys, values)
+        one_each = queries if shared == 1 else queries[:, ::shared]
+        check_sizes(one_each, keys, values)
         shape = (*sizes(queries)[:-1], sizes(keys)[-2])  # (b, n, m)
         keep = attention_mask(shape, valid_lens, mask)
         keep = with_keys_mask(keep, keys_mask)
+        by_head = keep is not None and keep.shape[1] != 1
+        if shared > 1 and (by_head or type(self).score is not Attention.score):
+            keys, values = (tf.repeat(x, shared, 1) for x in (keys, values))
         keys, values = zero_padding(keep, keys, values)
         weights = masked_softmax(self.score(queries, keys), mask=keep)
         used = self.dropout(weights, training=training)
-        output = tf.cast(used, values.dtype) @ values  # (b, n, m) x (b, m, v)
+        output = by_group(tf.cast(used, values.dtype), values)  # (b, n, v)
         return (output, weights) if need_weights else output
 
     def compute_mask(self, queries: Tensor, previous_mask: Tensor | None) -> Tensor | None:
         """Return the mask of the queries, which is that of the outputs."""
-        return getattr(queries, "_keras_mask", None)
+        return getattr(queries, "_keras_mask", None)  # previous: our `mask`
+
+    def compute_output_shape(self, queries: tuple, *others: tuple) -> tuple:
+        """Return the shape of the output, from those of the inputs."""
+        return (*queries[:-1], others[-1][-1])
+
+    compute_output_spec = keras.Operation.compute_output_spec  # by a trial
 
 
 def with_keys_mask(keep: Tensor | None, keys_mask: Tensor | None) -> Tensor | None:
     """Join a mask with that of an Embedding of the keys, (b, m)."""
     if keys_mask is None:
         return keep
-    each = keys_mask[:, None]  # (b, m) -> (b, 1, m)
+    axes = 3 if keep is None else len(keep.shape)  # with heads: 4
+    each = keys_mask[:, *(None,) * (axes - 2)]  # (b, m) -> (b, 1, m)
     return each if keep is None else keep & each
+
+
+def by_group(x: Tensor, y: Tensor, **options: bool) -> Tensor:
+    """Multiply as tf.matmul; of heads, H/G of x may share one of y.
+
+    (b, H, n, i) x (b, G, i, m) -> (b, H, n, m), without copies.
+    """
+    if len(x.shape) != 4 or x.shape[1] == y.shape[1]:
+        return tf.matmul(x, y, **options)
+    b, H, n, i = sizes(x)
+    rows = tf.reshape(x, (b, y.shape[1], H // y.shape[1] * n, i))
+    product = tf.matmul(rows, y, **options)  # (b, G, H/G n, m)
+    return tf.reshape(product, (b, H, n, sizes(product)[-1]))
 
 
 @keras.saving.register_keras_serializable("d2l_attention")
@@ -344,7 +378,8 @@ def score_each(queries: Tensor, k: Tensor, w_v: Tensor) -> Tensor:
 def additive_scores(q: Tensor, k: Tensor, w_v: Tensor) -> Tensor:
     """Return the scores w_v . tanh(q + k), (b, n, m), query by query.
 
-    The backward pass computes each query anew. In float32 or wider inside.
+    The backward pass computes each query anew, and has no derivative
+    itself. In float32 or wider inside.
 
     Args: q and k, projected queries (b, n, h) and keys (b, m, h), or with
         heads; w_v, weights (h,) of the hidden units.
@@ -370,7 +405,8 @@ class AdditiveAttention(Attention):
     """Additive attention: scores w_v^T tanh(W_q q + W_k k).
 
     With num_hiddens = h hidden units (Bahdanau, Cho, Bengio, 2015, appendix
-    A.1.2). The first call takes the sizes of queries and keys.
+    A.1.2). The first call takes the sizes of queries and keys. It has no
+    second derivatives.
     """
 
     def __init__(self, num_hiddens: int, dropout: float = 0.0, **options) -> None:
@@ -388,14 +424,18 @@ class AdditiveAttention(Attention):
     def score(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Return scores (b, n, m) of queries (b, n, d_q), keys (b, m, d_k)."""
         check_projected(self, queries, keys)
-        w_v = self.w_v.kernel[:, 0]  # (h, 1) -> (h,)
-        return additive_scores(self.W_q(queries), self.W_k(keys), w_v)
+        w_v = self.w_v.kernel  # (h, 1); quantized, it is codes without scale
+        if self.w_v.quantization_mode is not None:
+            w_v = self.w_v(tf.eye(self.W_q.units, dtype=self.compute_dtype))
+        return additive_scores(self.W_q(queries), self.W_k(keys), w_v[:, 0])
 
 
 # From book/08_more_scoring_functions.md, A zero vector has no direction
 def unit_vectors(x: Tensor) -> Tensor:
     """Divide vectors (..., d) by their lengths; zero vectors stay zero."""
     exact = wide(x)
+    largest = tf.reduce_max(abs(tf.stop_gradient(exact)), -1, keepdims=True)
+    exact = exact / tf.where(largest > 0, largest, 1)  # squares: at most 1
     squares = tf.reduce_sum(exact**2, -1, keepdims=True)  # (..., 1)
     norm = tf.sqrt(tf.where(squares > 0, squares, 1))
     return tf.cast(exact / norm, x.dtype)
@@ -414,6 +454,7 @@ class DistanceAttention(Attention):
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
         """Return [q; 1] / sqrt(d) and [k; -|k|^2 / 2], of dimension d + 1."""
         check_same_size(queries, keys)
+        check_positive("dimension of queries", queries.shape[-1])
         queries, keys = wide(queries), wide(keys)
         ones = tf.ones_like(queries[..., :1])  # (b, n, 1)
         norms = tf.reduce_sum(keys**2, -1, keepdims=True)  # (b, m, 1)
@@ -432,6 +473,8 @@ class BilinearAttention(Attention):
     """
 
     def __init__(self, rank: int | None = None, dropout: float = 0.0, **options) -> None:
+        if rank is not None:
+            check_positive("rank", rank)
         super().__init__(dropout, **options)
         self.rank = rank
 
@@ -515,9 +558,10 @@ class KeyValueCache(tf.Module):
 
     It has m places from the start, so that one graph fits every length:
     the variables `keys` and `values` are (b, heads, m, d), the first
-    `length` of the m places are taken. A graph does not know `length`:
-    where a cache is full there, its last places are overwritten without an
-    error. Make it outside of a tf.function.
+    `length` of the m places are taken, and `real` (b, m) is False where
+    padding stands. A graph does not know `length`: where a cache is full
+    there, its last places are overwritten without an error. Make it outside
+    of a tf.function.
 
     Args:
         b, num_heads, m, d: batch size, heads of keys and values, places,
@@ -530,6 +574,7 @@ class KeyValueCache(tf.Module):
         zeros = tf.zeros((b, num_heads, m, d), dtype)
         self.keys = tf.Variable(zeros, trainable=False)
         self.values = tf.Variable(zeros, trainable=False)
+        self.real = tf.Variable(tf.ones((b, m), bool), trainable=False)
         self.length = tf.Variable(0, trainable=False)
 
     def check_room(self, new: int | Tensor) -> None:
@@ -538,20 +583,26 @@ class KeyValueCache(tf.Module):
             length = int(self.length) if tf.executing_eagerly() else None
             check_room(self.keys.shape[-2], length, new)
 
-    def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    def append(
+        self, keys: Tensor, values: Tensor, keys_mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Put new keys and values (b, heads, new, d) in; return all places.
 
-        They come back in the type of the new ones. ValueError: they do not
-        fit each other or the cache, or there is too little room.
+        They come back in the type of the new ones. `keys_mask` (b, new) is
+        False where a new token is padding. ValueError: they do not fit each
+        other or the cache, or there is too little room.
         """
         check_cache(self, keys, values)
-        new = sizes(keys)[2]
+        b, _, new, _ = sizes(keys)
         self.check_room(new)
+        real = tf.ones((b, new), bool) if keys_mask is None else keys_mask
         first = tf.stack([0, 0, self.length, 0])
         both = (self.keys, keys), (self.values, values)
         for held, x in both:
             x = tf.cast(x, held.dtype)
             held.assign(keras.ops.slice_update(held.value(), first, x))
+        real = keras.ops.slice_update(self.real.value(), first[1:3], real)
+        self.real.assign(real)
         self.length.assign_add(new)
         return tuple(tf.cast(held, x.dtype) for held, x in both)
 
@@ -576,6 +627,7 @@ class Heads(keras.layers.Layer):
         *,
         num_kv_heads: int | None = None,
         attention: Callable[..., keras.layers.Layer] = DotProductAttention,
+        seed: int | None = None,
         **options,
     ) -> None:
         kv_heads = num_heads if num_kv_heads is None else num_kv_heads
@@ -585,7 +637,8 @@ class Heads(keras.layers.Layer):
         kv_hiddens = num_hiddens // num_heads * kv_heads
         self.num_heads, self.num_kv_heads = num_heads, kv_heads
         dtype = self.dtype_policy.name  # Keras can save a name
-        self.attention = attention(dropout=dropout, dtype=dtype)
+        seeded = {} if seed is None else {"seed": seed}
+        self.attention = attention(dropout=dropout, dtype=dtype, **seeded)
         self.W_q = linear(num_hiddens, "W_q", self.dtype_policy, bias)
         self.W_k = linear(kv_hiddens, "W_k", self.dtype_policy, bias)
         self.W_v = linear(kv_hiddens, "W_v", self.dtype_policy, bias)
@@ -593,6 +646,11 @@ class Heads(keras.layers.Layer):
         self.supports_masking = True
 
     compute_mask = Attention.compute_mask  # that of the queries
+    compute_output_spec = Attention.compute_output_spec
+
+    def compute_output_shape(self, queries: tuple, *others: tuple) -> tuple:
+        """Return the shape of the output, from those of the inputs."""
+        return (*queries[:-1], self.W_o.units)
 
     def build(self, queries_shape: tuple, keys_shape: tuple, values_shape: tuple) -> None:
         """Make the parameters for queries, keys and values of these shapes."""
@@ -609,7 +667,7 @@ class Heads(keras.layers.Layer):
             "num_heads": self.num_heads,
             "num_kv_heads": self.num_kv_heads,
             "bias": self.W_o.use_bias,
-            "attention": inner,  # with its dropout
+            "attention": inner,  # with its dropout and seed
         }
 
     @classmethod
@@ -632,8 +690,10 @@ class MultiHeadAttention(Heads):
         bias: whether the projections add a learned vector.
         num_kv_heads: number of heads of keys and values, each shared by a
             group of query heads; it divides num_heads. None: num_heads.
-        attention: makes the layer inside, called with `dropout=`, `dtype=`.
-        name, dtype and others: as in every Keras layer.
+        attention: makes the layer inside, called with `dropout=`, `dtype=`
+            and, for a `seed` of dropout, `seed=`.
+        name, dtype and others: as in every Keras layer. Initializers and
+            regularizers: as attributes of W_q, ..., before the first call.
     """
 
     def call(
@@ -654,13 +714,16 @@ class MultiHeadAttention(Heads):
 
         Args:
             valid_lens, mask: as for `Attention`, with scores (b, n, m); all
-                heads share them.
+                heads share them, but for a mask (b, H, n, m).
             causal: the queries stand at the last n of the tokens that have
-                been read, and see no later one.
+                been read, and see no later one; the first see none if there
+                are more queries than tokens.
             cache: earlier keys and values: the new ones join it, and m
                 counts its places. Places that are not taken are masked.
+                It holds keys as projected; `attention` turns them anew.
+                Positions count padding: put that of prompts on the left.
             need_weights: return the weights (b, H, n, m), too.
-            keys_mask: (b, new), the mask of an Embedding, from Keras.
+            keys_mask: (b, new), from an Embedding by Keras; a cache keeps it.
             training: whether dropout works.
         """
         check_inputs(self, queries, keys, values)
@@ -670,25 +733,34 @@ class MultiHeadAttention(Heads):
             cache.check_room(new)
             places, past = cache.keys.shape[-2], cache.length.value()
         shape = (b, n, places)
-        keep = attention_mask(shape, valid_lens, mask)
+        by_head = len(np.shape(mask)) == 4  # one for each head
+        heads = (self.num_heads,) if by_head else ()
+        keep = attention_mask((b, *heads, n, places), valid_lens, mask)
         if causal or cache is not None:
             rows = n if causal else 1  # one row for all: what is there
             order = causal_mask(rows, places, past + new - rows)
             keep = order[None] if keep is None else keep & order
         if cache is None:
-            keep = seen = with_keys_mask(keep, keys_mask)
+            keep = with_keys_mask(keep, keys_mask)
+            seen = tf.reduce_any(keep, 1) if by_head else keep
         else:
             seen = lasting_mask(shape, valid_lens, past, new)
+            seen = with_keys_mask(seen, keys_mask)
         keys, values = zero_padding(seen, keys, values)
         q = split_heads(self.W_q(queries), self.num_heads)
         k = split_heads(self.W_k(keys), self.num_kv_heads)
         v = split_heads(self.W_v(values), self.num_kv_heads)
         if cache is not None:
-            k, v = cache.append(k, v)
+            k, v = cache.append(k, v, keys_mask)
+            keep = with_keys_mask(keep, cache.real)
+        if keep is not None and not by_head:
+            keep = keep[:, None]  # (b, n, m) -> (b, 1, n, m)
+        how = {"mask": keep, "need_weights": need_weights, "training": training}
         if (shared := self.num_heads // self.num_kv_heads) > 1:
-            k, v = (tf.repeat(x, shared, axis=1) for x in (k, v))
-        mask = None if keep is None else keep[:, None]  # (b, 1, n, m)
-        how = {"mask": mask, "need_weights": need_weights, "training": training}
+            if type(self.attention).call is Attention.call:
+                how["shared"] = shared
+            else:  # it may not know of shared heads
+                k, v = (tf.repeat(x, shared, axis=1) for x in (k, v))
         out = self.attention(q, k, v, **how)
         out, weights = out if need_weights else (out, None)
         out = tf.transpose(out, (0, 2, 1, 3))  # (b, n, H, D/H)
