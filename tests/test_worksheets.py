@@ -112,15 +112,6 @@ def test_worksheets_without_outputs_keep_all_else(sheets, tmp_path, monkeypatch)
     assert [cell.source for cell in bare.cells] == [cell.source for cell in with_outputs.cells]
 
 
-def test_assignments_have_no_solutions_and_no_other_choice(sheets, monkeypatch, capsys):
-    monkeypatch.chdir(sheets)
-    assert main(["worksheets", "--nbgrader", "--solutions-only"]) == 1
-    assert capsys.readouterr().err == "error: --nbgrader and --solutions-only: choose one\n"
-    assert not (sheets / "_build/nbgrader").exists()
-    assert main(["worksheets", "--nbgrader"]) == 0
-    assert "secret" not in str(read(sheets, "_build/nbgrader/pytorch/source/00_first"))
-
-
 def in_read_only(folder):
     """Return how a command begins to which a folder is read-only, by root as by anyone."""
     start = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", str(folder), str(folder)]

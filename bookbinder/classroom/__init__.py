@@ -1,1 +1,1 @@
-"""What a teacher needs beside the book: grading, slides, the class's progress."""
+"""What a teacher needs beside the book: grading and slides."""

@@ -25,9 +25,9 @@ from tqdm import tqdm
 from bookbinder.answers import checked_in
 from bookbinder.binding import bring_edition_diagrams, read_edition_chapters
 from bookbinder.chapters import number_of
-from bookbinder.classroom.assignments import on_paper, paper_sheets
 from bookbinder.classroom.grading import Grade, Question, Session, grade, started
 from bookbinder.classroom.needed import checks_in
+from bookbinder.classroom.paper import on_paper, paper_sheets
 from bookbinder.config import Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.files import as_text, write_whole

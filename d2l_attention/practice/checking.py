@@ -22,7 +22,6 @@ from d2l_attention.practice.diagnosis import Trial, diagnose
 from d2l_attention.practice.exercises import Exercise, Stream, find
 from d2l_attention.practice.explorer import STYLE
 from d2l_attention.practice.gradients import central_differences
-from d2l_attention.practice.progress import note
 from d2l_attention.practice.words import say, worded
 
 CELL_STYLE = "".join(line for line in STYLE.splitlines() if line.startswith("table"))
@@ -87,7 +86,6 @@ def check(number: str | Exercise, answer: object, *, framework: str | None = Non
     exercise = number if isinstance(number, Exercise) else find(number)
     result = examine(exercise, answer, framework or current())
     show(result.text(), result.html())
-    note(result.number, result.status, result.mistake)
     return result
 
 
