@@ -94,9 +94,9 @@ setup: $(READY)  ## set up .venv with the pinned packages
 
 $(VENV)/ready-%: pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) for $*, once: some minutes, up to 3 GB to download; README.md says how PyTorch gets by with 0.2 GB"
-	$(PYTHON) -m venv $(VENV)
-	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,$*]"
-	$(RUN) pip install --quiet --constraint constraints.txt --no-deps d2l  # what the book is compared with
+	@$(PYTHON) -m venv $(VENV)
+	@$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,$*]"
+	@$(RUN) pip install --quiet --constraint constraints.txt --no-deps d2l  # what the book is compared with
 	@touch $@
 
 benchmark: setup  ## measure speed and memory beside other implementations

@@ -245,7 +245,7 @@ def chapter_named(name: str, known: Sequence[str]) -> str:
     if len(fitting) == 1:
         return fitting[0]
     several = f": {' or '.join(fitting)}?" if fitting else guess(name, known)
-    raise BookError(f"no chapter {name!r} in the book{several}")
+    raise BookError(f"no chapter {name!r} in this edition{several}")
 
 
 def guess(word: str, known: Iterable[str]) -> str:

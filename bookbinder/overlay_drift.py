@@ -40,11 +40,8 @@ def stamp(book: Book, edition: Edition) -> list[str]:
                 texts[overlay] = "\n".join(lines)
                 where = target.chapter.where(near)
                 told.append(f"{change.place}: {change.old} is now {new}, at {where}; compare:")
-                cells = {
-                    "<": target.cells[near],
-                    ">": change.cells[0][0],
-                }  # ours, port
-                told += [f"  {of} {line}" for of in cells for line in cells[of].source.split("\n")]
+                for mark, cell in (("<", target.cells[near]), (">", change.cells[0][0])):
+                    told += [f"  {mark} {line}" for line in cell.source.split("\n")]
     for path, text in texts.items():
         write_whole(path, text)
     return told

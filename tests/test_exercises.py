@@ -1,15 +1,22 @@
 """The exercises of every chapter: no wrong answer passes, and each is told what is wrong."""
 
+import contextlib
 import importlib
 import os
+import pkgutil
 import re
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from inspect import isfunction, signature
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
 from conftest import ROOT
 
-from d2l_attention.frameworks import load, to_numpy
+import d2l_attention
+from bookbinder.classroom import sandbox
+from d2l_attention.frameworks import known, load, to_numpy
 from d2l_attention.practice import audit
 from d2l_attention.practice.audit import as_answer
 from d2l_attention.practice.checking import examine
@@ -147,3 +154,28 @@ def test_no_named_mistake_tells_the_value_or_a_factor_of_it(exercise):
 def test_exercises_are_numbered_by_chapter_and_only_once(path):
     numbers = [e.number for e in EXERCISES if e.number.startswith(f"{int(path.stem[-2:])}.")]
     assert len(numbers) == len(set(numbers)) >= 1
+
+
+def answers_to_import():
+    """Return which functions that a sandbox leaves pass a check; called, they do all sorts."""
+    found, passed = {}, []
+    hidden = {f"d2l_attention.practice.{path.stem}" for path in sandbox.SECRET}
+    others = {load(name).PACKAGE for name in known() if name != FRAMEWORK}
+    for module in pkgutil.walk_packages(d2l_attention.__path__, "d2l_attention."):
+        if module.name not in hidden and module.name.rpartition(".")[2] not in others:
+            names = vars(importlib.import_module(module.name))
+            found |= {f"{f.__module__}.{f.__name__}": f for f in filter(isfunction, names.values())}
+    ours = {name: signature(f) for name, f in found.items() if name.startswith("d2l_attention")}
+    assert len(ours) > 100
+    for one in (one for one in EXERCISES if one.inputs):
+        for name, takes in ours.items():
+            with contextlib.suppress(TypeError):
+                takes.bind(*one.cases()[0])
+                ways = found[name], as_answer(found[name], FRAMEWORK)
+                passed += [(one.number, name) for f in ways if examine(one, f, FRAMEWORK).passed]
+    return passed
+
+
+def test_nothing_that_a_student_can_import_is_an_answer_as_it_stands():
+    with ProcessPoolExecutor(1, get_context("spawn")) as apart:
+        assert apart.submit(answers_to_import).result() == []

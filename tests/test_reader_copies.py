@@ -119,8 +119,8 @@ def test_a_fresh_chapter_that_is_fresh_or_missing_leaves_nothing_beside_it(book,
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        (["00_frist"], "error: no chapter '00_frist' in the book (did you mean '00_first'?)\n"),
-        (["_"], "error: no chapter '_' in the book: 00_first or 01_second?\n"),
+        (["00_frist"], "error: no chapter '00_frist' in this edition (did you mean '00_first'?)\n"),
+        (["_"], "error: no chapter '_' in this edition: 00_first or 01_second?\n"),
         ([], "error: which chapter? for example: make fresh CHAPTER=4\n"),
     ],
 )

@@ -21,7 +21,8 @@ from d2l_attention.practice.checking import examine
 from d2l_attention.practice.exercises import Exercise, Stream
 
 START, CELL, ANSWER, ALL = 120, 30, 10, 240  # seconds
-LATE = ("no answer after", "this notebook has taken more than")  # how such remarks begin
+NO_START = "the sandbox for students' code does not start"
+LATE = ("no answer after", "this notebook has taken more than", NO_START)  # so remarks begin
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ def started(framework: str) -> Sandbox:
     try:
         sandbox.said({"cell": ""}, START)
     except DiedError as died:
-        raise BookError(f"the sandbox for students' code does not start: {died}") from None
+        raise BookError(f"{NO_START}: {died}") from None
     return sandbox
 
 
@@ -193,8 +194,6 @@ class Asked:
         try:
             answer = answer if exercise.inputs else answer()
             result = examine(exercise, answer, self.session.framework, through=self)
-        except BookError:
-            raise
         except Exception as error:  # there is no answer, or it is so odd that a check fails
             result, self.failed = None, self.failed or error_in(error)
         if self.failed.startswith("NotImplementedError"):
@@ -238,10 +237,8 @@ class Asked:
         request["stream"] = self.question.exercise.stream
         try:
             return read(self.session.ask(request, ANSWER))
-        except NoAnswerError as error:
+        except (NoAnswerError, BookError) as error:
             self.failed = self.failed or str(error)
-        except BookError:
-            raise
         except Exception as error:  # whatever a forged reply is
             self.failed = self.failed or f"what comes back is no array ({type(error).__name__})"
         raise NoAnswerError(self.failed)

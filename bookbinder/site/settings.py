@@ -106,9 +106,7 @@ def sphinx_settings(
         "book_equations": equations,
         "book_terms": terms,
         "book_index": index,
-        "book_changes": {
-            name: days[f"{name}.md"] for name in book.chapters if f"{name}.md" in days
-        },
+        "book_changes": {n: days[f"{n}.md"] for n in book.chapters if f"{n}.md" in days},
         "book_notebooks": f"notebooks/{edition.framework}",
         "book_services": {
             name: services(book.repository, book.named(notebook_path(edition, name)))
