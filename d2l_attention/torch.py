@@ -88,7 +88,8 @@ def constant(r: Tensor) -> Tensor:
 def pairwise_distances(queries: Tensor, keys: Tensor) -> Tensor:
     """Return Euclidean distances (n, m) of queries (n, d) from keys (m, d).
 
-    For d = 1, (n,) and (m,) will do. ValueError: other shapes.
+    For d = 1, (n,) and (m,) will do. ValueError: other shapes. Where points
+    meet, the gradient is 0, and a second derivative NaN.
     """
     check_vectors(queries, keys)
     q, k = (x[:, None] if x.dim() == 1 else x for x in (queries, keys))
