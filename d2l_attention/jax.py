@@ -178,10 +178,13 @@ def masked_softmax(
     It has X's shape and dtype. In a fully masked row all weights and
     gradients are 0; a row whose allowed scores are all -inf is NaN.
 
-    Args: X, floating-point scores (b, ..., n, m); valid_lens, integers in
-        0..m, (b,) or (b, n); mask, boolean, broadcastable, True = may attend.
-    Raises: TypeError for another data type; ValueError for a wrong shape, or
-        a length outside 0..m (on the CPU only, and not while tracing).
+    Args: X, floating-point scores (b, ..., n, m) or, of one example, (n, m);
+        valid_lens, integers in 0..m, (b,) or (b, n); mask, boolean or 0 and
+        1, broadcastable, True = may attend; with heads, three axes are
+        (H, n, m), and refused where b is H.
+    Raises: TypeError for another data type; ValueError for a wrong shape;
+        and, on the CPU and not while tracing, for lengths outside 0..m and
+        masks of other numbers, of which else all but 0 count as True.
     """
     check_scores(X)
     keep = attention_mask(X.shape, valid_lens, mask)
@@ -668,6 +671,8 @@ class MultiHeadAttention(nnx.Module):
         dtype: type to compute in. None: that of the inputs.
         param_dtype: type of the parameters.
         rngs: where the first weights are drawn, and dropout.
+    Initializers, precision and others: put an nnx.Linear of the same sizes
+    in the place of W_q, W_k, W_v or W_o.
     """
 
     def __init__(
