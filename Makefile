@@ -93,7 +93,7 @@ slides: $(VENV)/site-ready  ## write slides as one file, CHAPTER=4 or SESSION=5,
 setup: $(READY)  ## set up .venv with the pinned packages
 
 $(VENV)/ready-%: pyproject.toml constraints.txt
-	@echo "Setting up $(VENV) for $*, once: some minutes, up to 3 GB to download; README.md says how PyTorch gets by with 0.2 GB"
+	@echo "Setting up $(VENV) for $*, once: some minutes, up to 3 GB to download; README.md says when 0.2 GB are enough"
 	@$(PYTHON) -m venv $(VENV)
 	@$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,$*]"
 	@$(RUN) pip install --quiet --constraint constraints.txt --no-deps d2l  # what the book is compared with
