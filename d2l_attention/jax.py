@@ -612,19 +612,12 @@ def lasting_mask(shape: tuple, valid_lens, first, new) -> Array | None:
     return jax.lax.dynamic_slice_in_dim(inside, first, new, axis=-1)
 
 
-def attend_in_groups(attend: Callable, q, k, v, mask) -> tuple | Array:
-    """Call attend(q, k, v, mask) where groups of heads share k and v."""
-    (b, heads), groups = q.shape[:2], k.shape[1]
-    own = mask is not None and mask.shape[1] > 1  # one for each head
-
-    def split(x):  # (b, H, n, any) -> (b, G, H/G, n, any)
-        apart = groups, heads // groups
-        return x.reshape(x.shape[0], *apart, *x.shape[2:])
-
-    axes = (2, None, None, 2 if own else None)
-    each = jax.vmap(attend, in_axes=axes, out_axes=2)
-    found = each(split(q), k, v, split(mask) if own else mask)
-    return jax.tree.map(lambda x: x.reshape(b, heads, *x.shape[3:]), found)
+def mask_of_heads(shape: tuple, valid_lens, mask) -> Array | None:
+    """Return the mask (b, 1 or H, n, m) for scores (b, H, n, m), or None."""
+    if np.ndim(mask) == 4:
+        return attention_mask(shape, valid_lens, mask)
+    keep = attention_mask((shape[0], *shape[2:]), valid_lens, mask)
+    return None if keep is None else keep[:, None]
 
 
 def drops(layer: nnx.Module, deterministic: bool | None) -> bool:
@@ -636,24 +629,49 @@ def drops(layer: nnx.Module, deterministic: bool | None) -> bool:
     return not calm
 
 
-def one_batch(arrays: list, valid_lens, mask) -> tuple:
-    """Join the axes before the last two, in lengths and mask, too."""
+def attend_in_groups(layer: nnx.Module, q, k, v, mask, **how) -> tuple:
+    """Return output and weights or None; groups of heads share k and v."""
+    (b, heads), groups = q.shape[:2], k.shape[1]
+    if heads > groups and drops(layer, how["deterministic"]):
+        k, v = (jnp.repeat(x, heads // groups, axis=1) for x in (k, v))
+        groups = heads
+
+    def attend(q, k, v, mask):
+        out = layer(q, k, v, mask=mask, **how)
+        return out if how["need_weights"] else (out, None)
+
+    def split(x):  # (b, H, n, any) -> (b, G, H/G, n, any)
+        return x.reshape(x.shape[0], groups, heads // groups, *x.shape[2:])
+
+    if heads == groups:
+        return attend(q, k, v, mask)
+    own = mask is not None and mask.shape[1] > 1  # one for each head
+    axes = (2, None, None, 2 if own else None)
+    each = jax.vmap(attend, in_axes=axes, out_axes=2)
+    found = each(split(q), k, v, split(mask) if own else mask)
+    return jax.tree.map(lambda x: x.reshape(b, heads, *x.shape[3:]), found)
+
+
+def one_batch(arrays: tuple, valid_lens, mask) -> tuple:
+    """Return the axes before the last two, and all with these joined."""
+    arrays = [x if isinstance(x, Array) else jnp.asarray(x) for x in arrays]
+    lead, n = arrays[0].shape[:-2], arrays[0].shape[-2:-1]
+    if len(lead) == 1:
+        return lead, arrays, valid_lens, mask
     check_sizes(*arrays)
-    *lead, n, _ = arrays[0].shape
 
     def joined(x):
         return x.reshape(math.prod(lead), *x.shape[len(lead) :])
 
     if valid_lens is not None:
-        valid_lens, each = jnp.asarray(valid_lens), tuple(lead)
-        if valid_lens.shape not in (each, (*each, n)):
-            want, got = f"{each} or {(*each, n)}", valid_lens.shape
+        valid_lens = jnp.asarray(valid_lens)
+        if valid_lens.shape not in (lead, lead + n):
+            want, got = f"{lead} or {lead + n}", valid_lens.shape
             raise ValueError(f"valid_lens must have shape {want}, got {got}")
         valid_lens = joined(valid_lens)
     if np.ndim(mask) >= len(lead) + 2:
-        own = mask.shape[len(lead) :]
-        mask = joined(jnp.broadcast_to(mask, (*lead, *own)))
-    return [joined(x) for x in arrays], valid_lens, mask
+        mask = joined(jnp.broadcast_to(mask, lead + mask.shape[len(lead) :]))
+    return lead, [joined(x) for x in arrays], valid_lens, mask
 
 
 class MultiHeadAttention(nnx.Module):
@@ -735,21 +753,14 @@ class MultiHeadAttention(nnx.Module):
             deterministic, rngs: of dropout, as for nnx.Dropout.
         """
         arrays = queries, keys, values
-        if not all(isinstance(x, Array) for x in arrays):  # NumPy's
-            arrays = [jnp.asarray(x) for x in arrays]
-        if len(lead := arrays[0].shape[:-2]) != 1:
-            arrays, valid_lens, mask = one_batch(arrays, valid_lens, mask)
+        lead, arrays, valid_lens, mask = one_batch(arrays, valid_lens, mask)
         queries, keys, values = arrays
         check_inputs(self, queries, keys, values)
         (b, n), new = queries.shape[:2], keys.shape[1]
-        places, past = new, 0
-        if cache is not None:
-            cache.check_room(new)
-            places, past = cache.keys.shape[-2], cache.length[...]
-        heads = (self.num_heads,) if np.ndim(mask) == 4 else ()
-        keep = attention_mask((b, *heads, n, places), valid_lens, mask)
-        if keep is not None and not heads:
-            keep = keep[:, None]  # one for all heads: (b, 1, n, m)
+        places = new if cache is None else cache.keys.shape[-2]
+        past = 0 if cache is None else cache.length[...]
+        shape = b, self.num_heads, n, places
+        keep = mask_of_heads(shape, valid_lens, mask)
         if causal or cache is not None:
             rows = n if causal else 1  # one row for all: what is there
             order = causal_mask(rows, places, past + new - rows)[None, None]
@@ -765,22 +776,12 @@ class MultiHeadAttention(nnx.Module):
             k, v = cache.append(k, v)
         how = {"deterministic": deterministic, "rngs": rngs}
         how["need_weights"] = need_weights
-
-        def attend(q, k, v, mask):
-            return self.attention(q, k, v, mask=mask, **how)
-
-        if (shared := self.num_heads // self.num_kv_heads) > 1:
-            if drops(self.attention, deterministic):  # each head its own
-                k, v = (jnp.repeat(x, shared, axis=1) for x in (k, v))
-            else:
-                attend = partial(attend_in_groups, attend)
-        out = attend(q, k, v, keep)
-        out, weights = out if need_weights else (out, None)
+        out, weights = attend_in_groups(self.attention, q, k, v, keep, **how)
         out = out.swapaxes(1, 2)  # (b, H, n, D/H) -> (b, n, H, D/H)
         out = self.W_o(out.reshape(*lead, n, self.W_q.out_features))
         if not need_weights:
             return out
-        return out, weights.reshape(*lead, self.num_heads, n, places)
+        return out, weights.reshape(*lead, *shape[1:])
 
 
 # From book/14_from_lesson_to_library.md, Check shapes, not values
