@@ -25,6 +25,7 @@ HEAD = (
     '"Content-Type: text/plain; charset=utf-8\\n"\n"Content-Transfer-Encoding: 8bit\\n"\n\n'
 )
 PREVIOUS = "| msgid "
+LONGEST = 10**6  # letters of a line
 Message = tuple[str, str, str]  # text, the file it is from, a comment
 
 
@@ -120,7 +121,8 @@ def updated(catalog: Catalog, new: Catalog) -> Catalog:
 def as_po(catalog: Catalog, language: str) -> str:
     """Return a catalog as text, which depends on its messages alone."""
     file = io.BytesIO()
-    write_po(file, catalog, width=0, omit_header=True, include_lineno=False, include_previous=True)
+    how = {"omit_header": True, "include_lineno": False, "include_previous": True}
+    write_po(file, catalog, width=LONGEST, **how)  # with 0, the sentence that was is cut in lines
     return HEAD.format(language=language) + file.getvalue().decode("utf-8")
 
 
