@@ -612,14 +612,6 @@ def lasting_mask(shape: tuple, valid_lens, first, new) -> Array | None:
     return jax.lax.dynamic_slice_in_dim(inside, first, new, axis=-1)
 
 
-def mask_of_heads(shape: tuple, valid_lens, mask) -> Array | None:
-    """Return the mask (b, 1 or H, n, m) for scores (b, H, n, m), or None."""
-    if np.ndim(mask) == 4:
-        return attention_mask(shape, valid_lens, mask)
-    keep = attention_mask((shape[0], *shape[2:]), valid_lens, mask)
-    return None if keep is None else keep[:, None]
-
-
 def drops(layer: nnx.Module, deterministic: bool | None) -> bool:
     """Say whether a layer drops weights in this call."""
     dropout = getattr(layer, "dropout", None)
@@ -650,6 +642,14 @@ def attend_in_groups(layer: nnx.Module, q, k, v, mask, **how) -> tuple:
     each = jax.vmap(attend, in_axes=axes, out_axes=2)
     found = each(split(q), k, v, split(mask) if own else mask)
     return jax.tree.map(lambda x: x.reshape(b, heads, *x.shape[3:]), found)
+
+
+def mask_of_heads(shape: tuple, valid_lens, mask) -> Array | None:
+    """Return the mask (b, 1 or H, n, m) for scores (b, H, n, m), or None."""
+    if np.ndim(mask) == 4:
+        return attention_mask(shape, valid_lens, mask)
+    keep = attention_mask((shape[0], *shape[2:]), valid_lens, mask)
+    return None if keep is None else keep[:, None]
 
 
 def one_batch(arrays: tuple, valid_lens, mask) -> tuple:

@@ -273,7 +273,7 @@ def test_code_loses_docstrings_and_where_it_is_long_checks_and_annotations():
 @pytest.mark.parametrize(
     ("chapter", "session", "message"),
     [
-        ("04_maskedsoftmax", "", "no chapter '04_maskedsoftmax' in the book (did you mean"),
+        ("04_maskedsoftmax", "", "no chapter '04_maskedsoftmax' in this edition (did you mean"),
         ("", "13", "no session '13' in book.toml; known: 1, 2, 3"),
         ("04_masked_softmax", "5", "session 5 has no section of chapter '04_masked_softmax'"),
         ("", "", "which slides? for example: make slides SESSION=1"),

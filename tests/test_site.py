@@ -87,15 +87,17 @@ def book(tmp_path, monkeypatch):
 
 
 def bind_without_running(root: Path):
-    """Write the notebooks of chapters that have no code."""
+    """Write the notebooks of chapters that have no code but a cell that installs."""
     book = read_book(root)
     edition = book.editions[0]
     chapters = read_edition_chapters(book, edition)
     bind_module(book, edition, chapters)
     edition.notebooks.mkdir(parents=True, exist_ok=True)
     for chapter in chapters:
-        text = as_text(published(chapter, chapter.notebook))
-        notebook_path(edition, chapter.name).write_text(text)
+        made = published(chapter, chapter.notebook)
+        for at, cell in enumerate((c for c in made.cells if c.cell_type == "code"), 1):
+            cell.execution_count = at
+        notebook_path(edition, chapter.name).write_text(as_text(made))
 
 
 def change(root: Path, old: str, new: str, file="book/01_second.md"):

@@ -19,7 +19,7 @@ ORIGIN = re.compile(r"\A<!-- Made from .*? -->(?=\n)")
 FOLDED = {  # what is folded -> text on the closed fold, and on the open one
     "imports": (worded("Show the imports"), worded("Hide the imports")),
     "drawing": (worded("Show the code"), worded("Hide the code")),
-    "validation": (worded("Show the check"), worded("Hide the check")),
+    "validation": (worded("Show the code"), worded("Hide the code")),
 }
 FRAME = re.compile(r"(?:Cell )?In ?\[\d+\]|File ")
 RULE = re.compile(r"-{20,}")

@@ -3,6 +3,7 @@
 import json
 import re
 import unicodedata
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ NOT_SEARCHED = ("genindex.html", "search.html", "index.html")
 def sections_script(pages: dict[str, str]) -> str:
     """Return a script with [page, anchor, title of the page, title, text] for each section."""
     found = [part for name, page in pages.items() for part in sections(name, page)]
+    for before, part in reversed([*pairwise(found)]):  # search.js takes them from the one before
+        if part[0] == before[0]:
+            part[0] = part[2] = ""
     text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     return f"const SECTIONS = {text};\n"
 

@@ -13,6 +13,9 @@
   };
   const count = (text, of) => (text.match(of) || []).length;
 
+  for (const [at, section] of SECTIONS.entries()) // a page is named once
+    if (!section[0]) [section[0], , section[2]] = SECTIONS[at - 1];
+
   const ranked = (query) => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
     const patterns = words.map(pattern), phrase = pattern(words.join(" "));
