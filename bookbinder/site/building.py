@@ -103,6 +103,7 @@ def build_edition(
         for cell in notebook["cells"]:  # a reader has no use for what the tests unfold
             for key in solutions.KEYS:
                 cell["metadata"].pop(key, None)
+            cell["source"] = "".join(cell["source"])
         text = json.dumps(notebook, ensure_ascii=False, separators=(",", ":"))  # a tenth lighter
         (downloads / f"{chapter.name}.ipynb").write_text(text, encoding="utf-8")
 
