@@ -16,7 +16,7 @@ from conftest import ROOT
 
 import d2l_attention
 from bookbinder.classroom import sandbox
-from d2l_attention.frameworks import code_of_others, to_numpy
+from d2l_attention.frameworks import code_of_others, load, to_numpy
 from d2l_attention.practice import audit
 from d2l_attention.practice.audit import as_answer
 from d2l_attention.practice.checking import examine
