@@ -4,20 +4,23 @@ PYTHON    ?= python3
 DEVICE    ?= cpu
 VENV      ?= .venv
 # The frameworks of book.toml; the first one's edition is the one that readers get unasked.
-KNOWN     := $(shell $(or $(wildcard $(VENV)/bin/python),$(PYTHON)) -m bookbinder known)
+KNOWN     := $(shell sed -n 's/^\[frameworks\.\(.*\)\] *$$/\1/p' book.toml)
 FIRST     := $(firstword $(KNOWN))
+# What one command does for all frameworks it does for one that is named.
+ONE       := $(FRAMEWORK:%=--framework %)
 FRAMEWORK ?= $(FIRST)
 # Not ?=: a shell may have a LANGUAGE of its own. On the command line, LANGUAGE=zh wins.
 LANGUAGE  := en
-LANGUAGES := en
 COPIES    ?= my-notebooks$(if $(filter-out $(FIRST),$(FRAMEWORK)),-$(FRAMEWORK))$(if $(filter-out en,$(LANGUAGE)),-$(LANGUAGE))
-$(if $(KNOWN),,$(error book.toml cannot be read: the line above says why))
 $(if $(filter $(FRAMEWORK),$(KNOWN)),,$(error no framework '$(FRAMEWORK)' in book.toml; known: $(KNOWN)))
 READY    = $(VENV)/ready-$(FRAMEWORK)
+TOOLS    = $(VENV)/test-ready
+SITE     = $(VENV)/site-ready
 EDITION  = --framework $(FRAMEWORK) --language $(LANGUAGE)
-LEFT_OFF = .left-off  # where JupyterLab keeps which pages were open
 RUN      = "$(CURDIR)/$(VENV)/bin/python" -m
-PYTEST   = $(RUN) pytest
+BIND     = $(RUN) bookbinder
+INSTALL  = $(RUN) pip install --quiet --constraint constraints.txt
+PYTEST   = OMP_NUM_THREADS=1 $(RUN) pytest
 NBVAL    = --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg
 # Two processes with one thread each: a notebook's cells, and a file's tests, stay in one of them.
 AT_ONCE  = --numprocesses 2 --dist loadfile --no-loadscope-reorder
@@ -27,100 +30,84 @@ ALONE    = site_tests/test_lab.py
 SITE_TESTS = tests/test_site.py tests/test_translated_site.py
 TESTED = $(if $(filter $(FIRST),$(FRAMEWORK)),tests $(addprefix --ignore ,$(SITE_TESTS)),\
 	$(addprefix tests/,$(FRAMEWORK) contract test_exercises.py test_book.py))
-# With other versions, outputs differ a little and packages warn of each other: errors count.
-ERRORS_ONLY = notebooks/$(FRAMEWORK) $(TESTED) --nbval-lax $(NBVAL) $(AT_ONCE) -W default
+NOTEBOOKS = tests/conftest.py notebooks/$(FRAMEWORK)
 export D2L_DEVICE = $(DEVICE)
 export D2L_FRAMEWORK = $(FRAMEWORK)
 
-help:         ## list the commands
+help:
 	@sed -n "s/^\([a-z-]*\):[^#]*## /  \1\t/p" Makefile
-	@echo "lab, worksheets and pdf take LANGUAGE=..., a language of book.toml"
-	@echo "Most take FRAMEWORK=..., one of: $(KNOWN)"
+	@echo "All take FRAMEWORK=..., one of: $(KNOWN); most LANGUAGE=..., a language of book.toml"
 
-lab: setup    ## open the book in JupyterLab, in copies that are yours to change
-	@$(RUN) bookbinder copies $(EDITION) "$(COPIES)"
-	@echo "Your copies are in $(COPIES)/"
-	@eval "$$($(RUN) bookbinder environment $(EDITION))" && \
-	cd "$(COPIES)" && first=$$([ -d $(LEFT_OFF) ] || echo --LabApp.default_url=/lab/tree/00_start_here.ipynb) && \
-	JUPYTER_CONFIG_PATH="$(CURDIR)/bookbinder/lab:$$JUPYTER_CONFIG_PATH" \
-	exec $(RUN) jupyterlab $$first --LabApp.workspaces_dir=$(LEFT_OFF) \
-	--LabApp.extra_labextensions_path="$(CURDIR)/_build/lab" $(ARGS)
+lab: $(READY)  ## open the book in JupyterLab, in copies that are yours to change
+	@exec $(BIND) lab $(EDITION) "$(COPIES)" $(ARGS)
 
-fresh: setup  ## bring back a chapter as the book has it, CHAPTER=4; your copy is kept beside it
-	@$(RUN) bookbinder fresh $(EDITION) "$(COPIES)" $(CHAPTER)
+fresh: $(READY)  ## bring back a chapter as the book has it, CHAPTER=4; your copy is kept beside it
+	@$(BIND) fresh $(EDITION) "$(COPIES)" $(CHAPTER)
 
-check: setup  ## check all that is quick: the linter, stale files, the unit tests
+check: $(TOOLS)  ## check all that is quick: the linter, stale files, most unit tests
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
-	OMP_NUM_THREADS=1 $(PYTEST) $(TESTED) $(AT_ONCE)
+	$(PYTEST) $(TESTED) -m "not slow" $(AT_ONCE)
 
-test: check   ## check, then run every notebook and compare its outputs; with DEVICE=cuda, on the GPU
-	OMP_NUM_THREADS=1 $(PYTEST) tests/conftest.py notebooks/$(FRAMEWORK) --nbval $(NBVAL) $(AT_ONCE)
+ifdef VERSIONS
+test:  # in a set-up of its own; with other versions, outputs differ a little: errors count
+	$(PYTHON) -m venv --clear .venv-$(VERSIONS)
+	$(PYTHON) -m tools.versions $(VERSIONS) > .venv-$(VERSIONS)/versions.txt
+	.venv-$(VERSIONS)/bin/python -m pip install --quiet --constraint .venv-$(VERSIONS)/versions.txt --editable ".[test,$(FRAMEWORK)]"
+	.venv-$(VERSIONS)/bin/python -m pip install --quiet --no-deps d2l==1.0.3
+	OMP_NUM_THREADS=1 .venv-$(VERSIONS)/bin/python -m pytest $(NOTEBOOKS) $(TESTED) --nbval-lax $(NBVAL) $(AT_ONCE) -W default
+else ifdef CPUS
+test: $(TOOLS)  # the notebooks alone
+	@PYTEST_ADDOPTS="$(NBVAL) $(AT_ONCE)" $(RUN) tools.cpus $(filter-out all,$(CPUS))
+else
+test: $(TOOLS)  ## run all tests, and every notebook; DEVICE=cuda, CPUS=plainest (or all), VERSIONS=oldest (or newest): elsewhere
+	$(RUN) ruff format --check .
+	$(RUN) ruff check .
+	$(PYTEST) $(TESTED) $(AT_ONCE)
+	$(PYTEST) $(NOTEBOOKS) --nbval $(NBVAL) $(AT_ONCE)
+endif
 
-test-cpus: setup  ## run the notebooks as other CPUs compute them; CPUS="plainest", one of CPU_SETTINGS in d2l_attention/frameworks/
-	@PYTEST_ADDOPTS="$(NBVAL) $(AT_ONCE)" $(RUN) tools.cpus $(CPUS)
+notebooks: $(TOOLS)  ## bind the book of all frameworks, and execute what has changed; CHAPTER="4 5", these only; LANGUAGE=zh, with its catalogs
+	@$(BIND) bind $(CHAPTER) $(ONE) --languages $(LANGUAGE)
 
-notebooks: setup  ## bind and execute the book again: notebooks/ and d2l_attention/, of the FRAMEWORK; CHAPTERS="4 5", these only
-	@$(RUN) bookbinder bind $(EDITION) $(CHAPTERS)
+worksheets: $(READY)  ## bind the students' edition, without solutions; ARGS=--no-outputs or, for teachers, --solutions-only
+	@$(BIND) worksheets $(EDITION) $(ARGS)
 
-worksheets: setup ## bind the students' edition, without solutions; ARGS=--no-outputs or, for teachers, --solutions-only
-	@$(RUN) bookbinder worksheets $(EDITION) $(ARGS)
+grade: $(READY)  ## grade worksheets in a sandbox, SUBMISSIONS=folder; ARGS="--exercises exam.py", your own exercises
+	@$(BIND) grade $(EDITION) $(CHAPTER:%=--chapter %) $(ARGS) "$(SUBMISSIONS)"
 
-grade: setup   ## grade worksheets in a sandbox, SUBMISSIONS=folder; ARGS="--exercises exam.py", your own exercises
-	@$(RUN) bookbinder grade $(EDITION) $(CHAPTER:%=--chapter %) $(ARGS) "$(SUBMISSIONS)"
-
-messages: setup  ## bring the catalogs of LANGUAGE=zh to the text as it is, and list what is missing (default: all)
-	@$(RUN) bookbinder messages $(filter-out en,$(LANGUAGE))
-
-site: $(VENV)/site-ready  ## build the book as a site in _build/site/; LANGUAGES="en zh", translations, too
-	@$(RUN) bookbinder site --languages $(LANGUAGES)
-
-site-open: $(VENV)/site-ready  ## show the site in a browser
-	@$(RUN) bookbinder site-open
+site: $(SITE)  ## build the book as a site in _build/site/; LANGUAGE="en zh", translations, too
+	@$(BIND) site --languages $(LANGUAGE)
 
 test-site: site  ## build the site and look at every page of it in Chromium
 	$(PYTEST) $(SITE_TESTS)
 	$(PYTEST) $(ALONE)
 	$(PYTEST) site_tests $(ALONE:%=--ignore %) --numprocesses 2 --dist loadgroup
 
-pdf: $(VENV)/site-ready  ## print the whole book as one PDF in _build/, with Chromium; ARGS=--no-exercises, a shorter one
-	@$(RUN) bookbinder site --languages en $(filter-out en,$(LANGUAGE))
-	@$(RUN) bookbinder pdf $(EDITION) $(ARGS)
+pdf: $(SITE)  ## print the whole book as one PDF in _build/, with Chromium; ARGS=--no-exercises, a shorter one
+	@$(BIND) site --languages en $(filter-out en,$(LANGUAGE))
+	@$(BIND) pdf $(EDITION) $(ARGS)
 
-slides: $(VENV)/site-ready  ## write slides as one file, CHAPTER=4 or SESSION=5, or both, from the site
-	@$(RUN) bookbinder slides $(EDITION) $(CHAPTER) $(if $(SESSION),--session $(SESSION))
+slides: $(SITE)  ## write the slides of CHAPTER=4 as one file
+	@$(BIND) slides $(EDITION) $(CHAPTER)
 
-setup: $(READY)  ## set up .venv with the pinned packages
+setup: $(READY)  ## set up .venv with the pinned packages of readers
 
 $(VENV)/ready-%: pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) for $*, once: some minutes, up to 3 GB to download; README.md says when 0.2 GB are enough"
+	@$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit('Python 3.11 or newer is needed: make PYTHON=python3.11')"
 	@$(PYTHON) -m venv $(VENV)
-	@$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,$*]"
-	@$(RUN) pip install --quiet --constraint constraints.txt --no-deps d2l  # what the book is compared with
+	@$(INSTALL) --editable ".[book,$*]"
+	@$(INSTALL) --no-deps d2l  # what the book is compared with
 	@touch $@
 
-benchmark: setup  ## measure speed and memory beside other implementations
-	$(RUN) benchmarks
+$(TOOLS): $(READY) pyproject.toml constraints.txt
+	@$(INSTALL) --editable ".[test]"
+	@touch $@
 
-$(VENV)/site-ready: $(VENV)/ready-$(FIRST)
-	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[test,site]"
-	@touch $(VENV)/site-ready
-
-test-oldest:  ## run notebooks and unit tests for errors only, with the oldest packages allowed
-	$(PYTHON) -m venv --clear .venv-oldest
-	$(PYTHON) -m tools.oldest > .venv-oldest/versions.txt
-	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/versions.txt --editable ".[test,$(FRAMEWORK)]"
-	.venv-oldest/bin/python -m pip install --quiet --no-deps d2l==1.0.3
-	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest $(ERRORS_ONLY)
-
-test-newest:  ## run notebooks and unit tests for errors only, with the newest packages (PYTHON=python3.14)
-	$(PYTHON) -m venv --clear .venv-newest
-	.venv-newest/bin/python -m pip install --quiet --editable ".[test,$(FRAMEWORK)]"
-	.venv-newest/bin/python -m pip install --quiet --no-deps d2l==1.0.3
-	OMP_NUM_THREADS=1 .venv-newest/bin/python -m pytest $(ERRORS_ONLY)
-
-clean:        ## remove what make set up; your copies of the notebooks stay
-	rm -rf .venv .venv-oldest .venv-newest _build
+$(SITE): $(TOOLS)
+	@$(INSTALL) --editable ".[site]"
+	@touch $@
 
 .SECONDARY:  # keep the marks of what is set up
-.PHONY: help lab fresh check test test-cpus notebooks worksheets grade messages site site-open test-site pdf slides setup benchmark test-oldest test-newest clean
+.PHONY: help lab fresh check test notebooks worksheets grade site test-site pdf slides setup

@@ -62,7 +62,7 @@ def report(warm: dict, default: dict) -> str:
     versions = [f"{name} {version_of(name)}" for name in warm["packages"]]
     machine = warm["gpu"] or f"{cpu_name()}, one thread, processor time"
     lines = [
-        f"<!-- Made by `make benchmark FRAMEWORK={FRAMEWORK}`: run it again, do not change it. -->",
+        f"<!-- Made by `D2L_FRAMEWORK={FRAMEWORK} python -m benchmarks`, not by hand. -->",
         "# Attention side by side",
         "",
         f"{', '.join([machine, *versions])}, Python {platform.python_version()}. "

@@ -1,7 +1,6 @@
 """The command line: python -m bookbinder --help."""
 
 import sys
-from pathlib import Path
 
 from bookbinder.errors import BookError
 
@@ -9,13 +8,7 @@ sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed: make PY
 
 
 def main(arguments: list[str] | None = None) -> int:
-    arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        if arguments == ["known"]:  # what make asks first, before any package is installed
-            from bookbinder.config import read_book
-
-            print(*dict.fromkeys(edition.framework for edition in read_book(Path.cwd()).editions))
-            return 0
         from bookbinder.commands import run  # loads for a second: Ctrl-C is answered then, too
 
         run(arguments)

@@ -2,12 +2,13 @@
 
 import contextlib
 import copy
+import hashlib
 import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -19,7 +20,7 @@ from bookbinder.colab import ready_to_open_alone
 from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.diagrams import bring_diagrams, stale_diagrams
 from bookbinder.errors import BookError
-from bookbinder.execution import execute
+from bookbinder.execution import check_outputs, execute
 from bookbinder.export import compose_module, saved_in
 from bookbinder.files import as_text, write_whole
 from bookbinder.left_out import led_elsewhere
@@ -30,8 +31,9 @@ from bookbinder.publish import COMMAND, keep_equal_pictures, keep_old_ignored, p
 from bookbinder.solutions import folded, read_bound
 from bookbinder.text import with_shown_anchors
 from bookbinder.translation import translated_chapters, translated_notebook
-from d2l_attention.frameworks import check_installed, load
+from d2l_attention.frameworks import check_installed, known, load
 
+MADE_WITH = "made_with"  # in the metadata of a notebook
 CHECKING = "from d2l_attention.frameworks import check_installed"
 
 
@@ -78,13 +80,13 @@ def check_of(edition: Edition) -> str:
 def bind_module(book: Book, edition: Edition, chapters: list[Chapter]) -> None:
     """Write the module, after a Python of its own has imported it."""
     text = module_text(book, edition, chapters)
+    if read_or_empty(edition.module) == text:
+        return
     if check_of(edition) in text:
         try:
             check_installed(edition.framework)
         except ImportError as error:
             raise BookError(str(error)) from None
-    if read_or_empty(edition.module) == text:
-        return
     with tempfile.TemporaryDirectory() as folder:
         trial = Path(folder, "saved_module.py")
         trial.write_text(text, encoding="utf-8")
@@ -100,37 +102,75 @@ def bind_module(book: Book, edition: Edition, chapters: list[Chapter]) -> None:
     write_whole(edition.module, text)
 
 
+def bind_edition(book: Book, edition: Edition, wanted: Container[str] = ()) -> None:
+    """Write the module, the diagrams and the notebooks, all or some, of an English edition."""
+    chapters = read_edition_chapters(book, edition)
+    bind_module(book, edition, chapters)
+    bring_diagrams(book.source, chapters, edition.notebooks)
+    for chapter in chapters:
+        if not wanted or chapter.name in wanted:
+            bind_notebook(book, edition, chapter)
+
+
 def notebook_path(edition: Edition, name: str) -> Path:
     return edition.notebooks / f"{name}.ipynb"
 
 
 def bind_notebook(book: Book, edition: Edition, chapter: Chapter) -> None:
-    """Execute one chapter with a progress bar and write its notebook."""
-    path = notebook_path(edition, chapter.name)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write the notebook of a chapter; what is stored of the same code is not executed again."""
+    path, made_with = notebook_path(edition, chapter.name), conditions(book, edition, chapter)
     begun = time.monotonic()
+    stored = None
+    with contextlib.suppress(BookError):  # one that is missing or broken has nothing to keep
+        stored = read_bound(path)
+    if stored and can_be_reused(stored, chapter, made_with):
+        executed, how = with_outputs(chapter, stored), "as stored"
+        check_outputs(chapter, executed)
+    else:
+        executed, how = with_progress(book, edition, chapter), "executed"
+    notebook = published(chapter, executed)
+    notebook.metadata[MADE_WITH] = made_with
+    if stored:
+        keep_old_ignored(notebook, stored)
+        keep_equal_pictures(notebook, stored)
+    state = "changed" if write_whole(path, as_text(folded(notebook))) else "as before"
+    seconds = time.monotonic() - begun
+    print(f"{edition.framework:12}{chapter.name:35}{how:10}{seconds:7.1f} s   {state}", flush=True)
+
+
+def with_progress(book: Book, edition: Edition, chapter: Chapter) -> NotebookNode:
+    """Return the executed notebook of a chapter, with a progress bar meanwhile."""
+    folder = edition.notebooks
+    folder.mkdir(parents=True, exist_ok=True)
     cells = sum(cell.cell_type == "code" for cell in chapter.notebook.cells)
     with tqdm(total=cells, desc=chapter.name, unit="cell", leave=False, disable=None) as bar:
-        executed = execute(
-            chapter,
-            path.parent,
-            book.seconds_per_cell,
-            lambda _: bar.update(),
-            edition.framework,
-        )
-    notebook = published(chapter, executed)
-    with contextlib.suppress(BookError):  # an old one that is missing or broken has nothing to keep
-        old = read_bound(path)
-        keep_old_ignored(notebook, old)
-        keep_equal_pictures(notebook, old)
-    changed = write_whole(path, as_text(folded(notebook)))
-    state = "changed" if changed else "as before"
-    print(
-        f"{chapter.name:35}{cells:4} cells{time.monotonic() - begun:7.1f} s   {state}", flush=True
-    )
+        seconds = book.seconds_per_cell
+        return execute(chapter, folder, seconds, lambda _: bar.update(), edition.framework)
 
 
-def bind_translation(book: Book, edition: Edition) -> None:
+def can_be_reused(stored: NotebookNode, chapter: Chapter, made_with: str) -> bool:
+    """Say whether a stored notebook has what an execution would give."""
+    same = code_ids(stored) == code_ids(chapter.notebook)
+    return same and stored.metadata.get(MADE_WITH) == made_with
+
+
+def conditions(book: Book, edition: Edition, chapter: Chapter) -> str:
+    """Return a hash of what outputs depend on beside their code: our package, and all versions.
+
+    What belongs to another framework, or to the exercises of another chapter, does not count.
+    """
+    package, others = edition.module.parent, set(known()) - {edition.framework}
+    files = [*package.rglob("*.py"), *package.rglob("*.js"), *package.rglob("*.css")]
+    foreign = {f"{load(name).PACKAGE}.py" for name in others} | {f"{name}.py" for name in others}
+    exercises = {path.name for path in package.rglob("chapter_*.py")}
+    foreign |= exercises - {f"chapter_{chapter.name[:2]}.py"}
+    digest = hashlib.sha256(bytes_or_none(book.root / "constraints.txt"))
+    for path in sorted(path for path in files if path.name not in foreign):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:8]
+
+
+def bind_translation(book: Book, edition: Edition, wanted: Container[str] = ()) -> None:
     """Write the notebooks of a translated edition: words of its own, the rest of the English one.
 
     Raises:
@@ -141,6 +181,9 @@ def bind_translation(book: Book, edition: Edition) -> None:
     say, practise = say_in(book, edition.language), practised(book, edition.language)
     expected = set()
     for chapter in chapters:
+        expected.add(notebook_path(edition, chapter.name))
+        if wanted and chapter.name not in wanted:
+            continue
         source = notebook_path(english, chapter.name)
         stored = read_bound(source)
         if code_ids(stored) != code_ids(chapter.notebook):
@@ -148,9 +191,7 @@ def bind_translation(book: Book, edition: Edition) -> None:
             raise BookError(f"{stale}; run `{COMMAND}` first")
         executed = translated_notebook(chapter, stored, practise)
         notebook = folded(published(chapter, executed, say), say)
-        path = notebook_path(edition, chapter.name)
-        expected.add(path)
-        write_whole(path, as_text(notebook))
+        write_whole(notebook_path(edition, chapter.name), as_text(notebook))
     bring_edition_diagrams(book, edition, chapters, edition.notebooks)
     for path in set(edition.notebooks.glob("*.ipynb")) - expected:
         path.unlink()
@@ -190,7 +231,10 @@ def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = N
         if not path.exists():
             stale.append(f"{book.named(path)} is missing")
             continue
-        if read_or_empty(path) != as_text(folded(published(chapter, with_outputs(chapter, path)))):
+        stored = read_bound(path)
+        notebook = published(chapter, with_outputs(chapter, stored))
+        notebook.metadata[MADE_WITH] = stored.metadata.get(MADE_WITH)
+        if read_or_empty(path) != as_text(folded(notebook)):
             stale.append(f"{book.named(path)} differs from {chapter.file}")
     stale += stale_diagrams(book.source, chapters, edition.notebooks)
     for path in sorted(edition.notebooks.glob("*.*")):
@@ -199,14 +243,18 @@ def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = N
     return stale
 
 
-def with_outputs(chapter: Chapter, path: Path) -> NotebookNode:
+def with_outputs(chapter: Chapter, stored: NotebookNode) -> NotebookNode:
     """Return the chapter's notebook with the stored outputs, counted as a run counts them."""
     notebook = copy.deepcopy(chapter.notebook)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    stored = [cell for cell in read_bound(path).cells if cell.cell_type == "code"]
-    for at, (cell, old) in enumerate(zip(cells, stored, strict=False), 1):
-        cell.outputs, cell.execution_count = old.outputs, at
+    old = [cell for cell in stored.cells if cell.cell_type == "code"]
+    for at, (cell, one) in enumerate(zip(cells, old, strict=False), 1):
+        cell.outputs, cell.execution_count = copy.deepcopy(one.outputs), at
     return notebook
+
+
+def bytes_or_none(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b""
 
 
 def read_or_empty(path: Path) -> str:

@@ -1,22 +1,18 @@
 """What each command of `python -m bookbinder` does."""
 
 import argparse
-import shlex
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from bookbinder.binding import (
-    bind_module,
-    bind_notebook,
-    bind_translation,
-    read_edition_chapters,
-)
+from bookbinder.binding import bind_edition, bind_translation
 from bookbinder.catalogs import check_catalogs, say_in
 from bookbinder.classroom.deck import write_deck
 from bookbinder.classroom.submissions import grade_folder
 from bookbinder.config import ENGLISH, Book, Edition, chapter_named, read_book
 from bookbinder.contents_panel import write_contents_panel
-from bookbinder.diagrams import bring_diagrams
 from bookbinder.errors import BookError
 from bookbinder.execution import frameworks_own
 from bookbinder.messages import update_messages
@@ -25,6 +21,9 @@ from bookbinder.reader_copies import bring_copies, bring_fresh
 from bookbinder.site.building import build_site, open_site
 from bookbinder.site.printing import print_book
 from bookbinder.worksheets import bind_worksheets
+
+TOOL = Path(__file__).parent
+LEFT_OFF = ".left-off"  # where JupyterLab keeps which pages were open
 
 
 def run(arguments: list[str] | None = None) -> None:
@@ -43,16 +42,16 @@ def parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=about)
         command.set_defaults(action=action)
         if of_an_edition:
-            note = "one edition only (default: all)"
+            note = "all" if action is bind_book else "the first of book.toml"
+            command.add_argument("--framework", help=f"that of the edition (default: {note})")
             if action is not bind_book:
-                note = "the edition (default: the first of book.toml)"
-            command.add_argument("--framework", help=note)
-            command.add_argument("--language", default=ENGLISH, help="one of book.toml's languages")
+                command.add_argument("--language", default=ENGLISH, help="of book.toml's languages")
         return command.add_argument
 
-    add("bind", bind_book, "execute the chapters; write notebooks and module")(
-        "chapters", nargs="*", metavar="CHAPTER", help="these only (default: all)"
-    )
+    bind = add("bind", bind_book, "write notebooks and module; execute what has changed")
+    bind("chapters", nargs="*", metavar="CHAPTER", help="these only (default: all)")
+    about = "of a translation, first bring the catalogs up to date and list what is missing"
+    bind("--languages", nargs="+", default=[ENGLISH], metavar="LANGUAGE", help=about)
     drift = add("drift", show_drift, "list what no longer fits in a framework's overlays", False)
     drift("framework")
     about = "first renew the ids of entries whose cell has changed, where it is sure which it is"
@@ -60,10 +59,12 @@ def parser() -> argparse.ArgumentParser:
     copies = add("copies", bring_book, "bring notebooks to a folder to work in")
     copies("folder", type=Path)
     copies("--worksheets", action="store_true", help="without solutions")
+    lab = add("lab", open_lab, "bring notebooks to a folder to work in, and open JupyterLab there")
+    lab("folder", type=Path)
+    lab("options", nargs=argparse.REMAINDER, metavar="...", help="options of JupyterLab")
     fresh = add("fresh", bring_chapter, "bring back one chapter as the book has it")
     fresh("folder", type=Path)
     fresh("chapter", nargs="?", default="")
-    add("environment", show_environment, "print what a shell must set for a framework")
     worksheets = add("worksheets", make_worksheets, "bind the edition without solutions")
     about = "bind tasks and solutions, for teachers"
     worksheets("--solutions-only", action="store_true", help=about)
@@ -77,8 +78,6 @@ def parser() -> argparse.ArgumentParser:
     grade("--exercises", type=Path, help="a file with exercises of your own, in place of a chapter")
     site = add("site", make_site, "build the site from the notebooks", False)
     site("--languages", nargs="+", default=[ENGLISH], metavar="LANGUAGE", help="(default: en)")
-    messages = add("messages", bring_messages, "bring catalogs of translations up to date", False)
-    messages("languages", nargs="*", metavar="LANGUAGE", help="(default: all of book.toml)")
     add("site-open", lambda book, _: open_site(book), "show the site in a browser", False)
     add("pdf", make_pdf, "print the site as one PDF")(
         "--no-exercises", dest="exercises", action="store_false", help="leave out the exercises"
@@ -102,14 +101,6 @@ def bound_edition_of(book: Book, options: argparse.Namespace) -> Edition:
     return edition
 
 
-def bring_messages(book: Book, options: argparse.Namespace) -> None:
-    for language in options.languages:
-        book.edition(book.editions[0].framework, language)  # says which there are
-    for language in options.languages or book.languages[1:]:
-        if language != ENGLISH:
-            update_messages(book, language)
-
-
 def make_site(book: Book, options: argparse.Namespace) -> None:
     for language in options.languages:
         book.edition(book.editions[0].framework, language)
@@ -117,13 +108,44 @@ def make_site(book: Book, options: argparse.Namespace) -> None:
 
 
 def bring_book(book: Book, options: argparse.Namespace) -> None:
+    bring_copies_and_panel(book, options, options.folder, options.worksheets, options.outputs)
+
+
+def bring_copies_and_panel(
+    book: Book,
+    options: argparse.Namespace,
+    folder: Path,
+    worksheets: bool = False,
+    outputs: bool = True,
+) -> None:
     edition = bound_edition_of(book, options)
     say = say_in(book, edition.language)
-    bring_copies(book, edition, options.folder, options.worksheets, options.outputs, say)
+    bring_copies(book, edition, folder, worksheets, outputs, say)
     try:
         write_contents_panel(book, edition, say)
     except BookError as error:  # on a hub readers cannot write in the book
         print(f"without the contents beside the chapters in JupyterLab: {error}")
+
+
+def open_lab(book: Book, options: argparse.Namespace) -> None:
+    """Open JupyterLab in a reader's folder: at the first page, later where the reader left off."""
+    folder = options.folder
+    bring_copies_and_panel(book, options, folder)
+    print(f"Your copies are in {folder}/")
+    edition = edition_of(book, options)
+    own = frameworks_own(edition.framework)
+    own |= {"D2L_LANGUAGE": edition.language} if edition.language != ENGLISH else {}
+    config = [str(TOOL / "lab"), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
+    own["JUPYTER_CONFIG_PATH"] = os.pathsep.join(config)
+    command = [sys.executable, "-m", "jupyterlab", f"--LabApp.workspaces_dir={LEFT_OFF}"]
+    command.append(f"--LabApp.extra_labextensions_path={book.root / '_build' / 'lab'}")
+    if not (folder / LEFT_OFF).is_dir():
+        command.append(f"--LabApp.default_url=/lab/tree/{book.chapters[0]}.ipynb")
+    os.chdir(folder)
+    os.environ.update(own)
+    if sys.platform == "win32":  # where a process cannot become another one
+        sys.exit(subprocess.call([*command, *options.options]))
+    os.execv(sys.executable, [*command, *options.options])
 
 
 def make_worksheets(book: Book, options: argparse.Namespace) -> None:
@@ -149,15 +171,6 @@ def make_slides(book: Book, options: argparse.Namespace) -> None:
     write_deck(book, edition_of(book, options), options.chapter, options.session)
 
 
-def show_environment(book: Book, options: argparse.Namespace) -> None:
-    edition = edition_of(book, options)
-    own = frameworks_own(edition.framework)
-    if edition.language != ENGLISH:
-        own |= {"D2L_LANGUAGE": edition.language}
-    for name, value in own.items():
-        print(f"export {name}={shlex.quote(value)}")
-
-
 def bring_chapter(book: Book, options: argparse.Namespace) -> None:
     if not options.chapter:
         raise BookError("which chapter? for example: make fresh CHAPTER=4")
@@ -167,24 +180,17 @@ def bring_chapter(book: Book, options: argparse.Namespace) -> None:
 
 
 def bind_book(book: Book, options: argparse.Namespace) -> None:
-    """Bind the editions of a language; translated ones are not executed."""
-    if options.language != ENGLISH:
-        frameworks = (
-            [options.framework] if options.framework else [e.framework for e in book.editions]
-        )
-        for framework in frameworks:
-            bind_translation(book, book.edition(framework, options.language))
-        return
-    editions = [book.edition(options.framework)] if options.framework else book.editions
-    there = list(dict.fromkeys(name for e in editions for name in book.chapters_of(e)))
-    wanted = {chapter_named(name, there) for name in options.chapters}
-    for edition in editions:
-        chapters = read_edition_chapters(book, edition)
-        bind_module(book, edition, chapters)
-        bring_diagrams(book.source, chapters, edition.notebooks)
-        for chapter in chapters:
-            if not wanted or chapter.name in wanted:
-                bind_notebook(book, edition, chapter)
+    """Bind the editions of some languages; those of translations are not executed."""
+    for language in options.languages:
+        editions = book.editions_in(language)
+        if options.framework:
+            editions = [book.edition(options.framework, language)]
+        there = list(dict.fromkeys(name for e in editions for name in book.chapters_of(e)))
+        chapters = [chapter_named(name, there) for name in options.chapters]
+        if language != ENGLISH:
+            update_messages(book, language)
+        for edition in editions:
+            (bind_edition if language == ENGLISH else bind_translation)(book, edition, chapters)
 
 
 def show_drift(book: Book, options: argparse.Namespace) -> None:

@@ -80,10 +80,15 @@ def execute(
     except RuntimeError as error:  # a kernel that does not start
         reason = f"the kernel did not start: {error}"
     else:
-        if problems := output_problems(notebook):
-            raise BookError(cell_message(chapter, notebook, *problems[0]))
+        check_outputs(chapter, notebook)
         return notebook
     raise BookError(cell_message(chapter, notebook, begun[-1], reason))
+
+
+def check_outputs(chapter: Chapter, notebook: NotebookNode) -> None:
+    """Raise BookError where an executed notebook has outputs that a book must not have."""
+    if problems := output_problems(notebook):
+        raise BookError(cell_message(chapter, notebook, *problems[0]))
 
 
 def run_to_the_end(client: NotebookClient, own: dict[str, str] | None = None) -> None:

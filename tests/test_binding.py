@@ -1,6 +1,7 @@
 """Binding a book: the same bytes every time, nothing half-written, and stale files found."""
 
 import os
+import re
 import resource
 import shutil
 import signal
@@ -12,6 +13,7 @@ import nbformat
 import pytest
 from conftest import ROOT, TINY, write_files
 
+from bookbinder import binding
 from bookbinder.__main__ import main
 from bookbinder.binding import stale_files
 from bookbinder.config import read_book
@@ -31,6 +33,15 @@ def everything(root):
 def stale(root):
     book = read_book(root)
     return stale_files(book, book.editions[0])
+
+
+def text_of(path):
+    """Return the text of a notebook without the ids of cells, which depend on their words."""
+    return re.sub(r'"id": "[^"]*"', "", path.read_text())
+
+
+def stop():
+    raise BookError("it would be executed")
 
 
 def change(path, old, new):
@@ -84,6 +95,28 @@ def test_binding_again_changes_no_byte(bound):
     assert main(["bind"]) == 0
     assert everything(bound) == before
     assert stale(bound) == []
+
+
+def test_a_chapter_is_executed_again_only_where_its_code_or_what_it_stands_on_changed(
+    bound, monkeypatch
+):
+    executed = []
+    monkeypatch.setattr(
+        binding, "execute", lambda chapter, *_: executed.append(chapter.name) or stop()
+    )
+    stored = text_of(bound / FIRST)
+    change(bound / "book/00_first.md", "Some words.", "Some other words.")
+    assert main(["bind"]) == 0
+    assert text_of(bound / FIRST) == stored.replace("Some words.", "Some other words.")
+    write_files(bound, {"d2l_attention/practice/chapter_01.py": "pass"})
+    assert main(["bind"]) == 1
+    write_files(bound, {"d2l_attention/checks.py": "pass"})
+    assert main(["bind"]) == 1
+    (bound / "d2l_attention/checks.py").unlink()
+    (bound / "d2l_attention/practice/chapter_01.py").unlink()
+    change(bound / "book/00_first.md", "double(21)", "double(22)")
+    assert main(["bind"]) == 1
+    assert executed == ["01_second", "00_first", "00_first"]
 
 
 def test_a_failing_cell_leaves_the_old_notebook_and_is_one_message(bound, capsys):

@@ -101,7 +101,7 @@ def test_no_readers_copies_are_seen_by_git_or_the_linter():
     for edition in read_book(ROOT).editions:
         command = ["make", "--no-print-directory", "-n", "lab", f"FRAMEWORK={edition.framework}"]
         shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
-        (folder,) = re.findall(r'bookbinder copies .*"(.*)"', shown)
+        (folder,) = re.findall(r'bookbinder lab .*"(.*)"', shown)
         ignored = (ROOT / ".gitignore").read_text().splitlines()
         assert any(fnmatch(f"{folder}/", pattern) for pattern in ignored), folder
         settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]
