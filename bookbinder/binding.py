@@ -1,8 +1,6 @@
 """Bind the written book: the module first, then the notebooks, each compared with its source."""
 
 import contextlib
-import copy
-import hashlib
 import re
 import subprocess
 import sys
@@ -24,16 +22,23 @@ from bookbinder.execution import check_outputs, execute
 from bookbinder.export import compose_module, saved_in
 from bookbinder.files import as_text, write_whole
 from bookbinder.left_out import led_elsewhere
+from bookbinder.outputs import (
+    MADE_WITH,
+    can_be_reused,
+    code_ids,
+    conditions,
+    keep_equal_outputs,
+    with_outputs,
+)
 from bookbinder.overlay import lay_over
 from bookbinder.placeholders import filled_in
 from bookbinder.practice_words import practice_messages, with_words
-from bookbinder.publish import COMMAND, keep_equal_pictures, keep_old_ignored, published
+from bookbinder.publish import COMMAND, published
 from bookbinder.solutions import folded, read_bound
 from bookbinder.text import with_shown_anchors
 from bookbinder.translation import translated_chapters, translated_notebook
-from d2l_attention.frameworks import check_installed, known, load
+from d2l_attention.frameworks import check_installed, load
 
-MADE_WITH = "made_with"  # in the metadata of a notebook
 CHECKING = "from d2l_attention.frameworks import check_installed"
 
 
@@ -131,8 +136,7 @@ def bind_notebook(book: Book, edition: Edition, chapter: Chapter) -> None:
     notebook = published(chapter, executed)
     notebook.metadata[MADE_WITH] = made_with
     if stored:
-        keep_old_ignored(notebook, stored)
-        keep_equal_pictures(notebook, stored)
+        keep_equal_outputs(notebook, stored)
     state = "changed" if write_whole(path, as_text(folded(notebook))) else "as before"
     seconds = time.monotonic() - begun
     print(f"{edition.framework:12}{chapter.name:35}{how:10}{seconds:7.1f} s   {state}", flush=True)
@@ -146,28 +150,6 @@ def with_progress(book: Book, edition: Edition, chapter: Chapter) -> NotebookNod
     with tqdm(total=cells, desc=chapter.name, unit="cell", leave=False, disable=None) as bar:
         seconds = book.seconds_per_cell
         return execute(chapter, folder, seconds, lambda _: bar.update(), edition.framework)
-
-
-def can_be_reused(stored: NotebookNode, chapter: Chapter, made_with: str) -> bool:
-    """Say whether a stored notebook has what an execution would give."""
-    same = code_ids(stored) == code_ids(chapter.notebook)
-    return same and stored.metadata.get(MADE_WITH) == made_with
-
-
-def conditions(book: Book, edition: Edition, chapter: Chapter) -> str:
-    """Return a hash of what outputs depend on beside their code: our package, and all versions.
-
-    What belongs to another framework, or to the exercises of another chapter, does not count.
-    """
-    package, others = edition.module.parent, set(known()) - {edition.framework}
-    files = [*package.rglob("*.py"), *package.rglob("*.js"), *package.rglob("*.css")]
-    foreign = {f"{load(name).PACKAGE}.py" for name in others} | {f"{name}.py" for name in others}
-    exercises = {path.name for path in package.rglob("chapter_*.py")}
-    foreign |= exercises - {f"chapter_{chapter.name[:2]}.py"}
-    digest = hashlib.sha256(bytes_or_none(book.root / "constraints.txt"))
-    for path in sorted(path for path in files if path.name not in foreign):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:8]
 
 
 def bind_translation(book: Book, edition: Edition, wanted: Container[str] = ()) -> None:
@@ -204,11 +186,6 @@ def bring_edition_diagrams(
     bring_diagrams(book.source, chapters, folder, say_in(book, edition.language, FIGURES))
 
 
-def code_ids(notebook: NotebookNode) -> list[str]:
-    """Return the ids of the code cells, which tell their English code."""
-    return [cell.id for cell in notebook.cells if cell.cell_type == "code"]
-
-
 def practised(book: Book, language: str) -> Callable[[str], str]:
     """Return what puts the words of exercises and explorers into a stored output."""
     say = say_in(book, language, PRACTICE)
@@ -241,20 +218,6 @@ def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = N
         if path.suffix in (".ipynb", ".svg") and path not in expected:
             stale.append(f"{book.named(path)} belongs to no chapter")
     return stale
-
-
-def with_outputs(chapter: Chapter, stored: NotebookNode) -> NotebookNode:
-    """Return the chapter's notebook with the stored outputs, counted as a run counts them."""
-    notebook = copy.deepcopy(chapter.notebook)
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    old = [cell for cell in stored.cells if cell.cell_type == "code"]
-    for at, (cell, one) in enumerate(zip(cells, old, strict=False), 1):
-        cell.outputs, cell.execution_count = copy.deepcopy(one.outputs), at
-    return notebook
-
-
-def bytes_or_none(path: Path) -> bytes:
-    return path.read_bytes() if path.exists() else b""
 
 
 def read_or_empty(path: Path) -> str:

@@ -8,8 +8,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
-from bookbinder.pictures import SVG, pictures_difference
-from bookbinder.stored_weights import weights_apart, weights_difference
+from bookbinder.outputs import SVG
 from bookbinder.words import Say, worded
 
 COMMAND = "make notebooks"
@@ -95,39 +94,3 @@ def unexecuted(notebook: NotebookNode) -> NotebookNode:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     return bare
-
-
-def keep_old_ignored(new: NotebookNode, old: NotebookNode) -> None:
-    """Take outputs that differ by nature from the old notebook: a re-run changes nothing."""
-    ignored = {c.id: c for c in old.cells if "nbval-ignore-output" in tags_of(c)}
-    for cell in new.cells:
-        if cell.id in ignored and "nbval-ignore-output" in tags_of(cell):
-            cell.outputs = ignored[cell.id].outputs
-
-
-def keep_equal_pictures(new: NotebookNode, old: NotebookNode) -> None:
-    """Take the outputs of the old notebook where nothing but digits of a picture differs.
-
-    Another CPU computes the last digits of a picture in another way, and those of the weights that
-    a widget holds: a re-run changes nothing.
-    """
-    stored = {cell.id: cell for cell in old.cells if cell.cell_type == "code"}
-    for cell in new.cells:
-        if cell.id not in stored:
-            continue
-        new_weights, new_outputs = weights_apart(cell.outputs)
-        old_weights, old_outputs = weights_apart(stored[cell.id].outputs)
-        new_pictures, new_rest = pictures_apart(new_outputs)
-        old_pictures, old_rest = pictures_apart(old_outputs)
-        differences = (
-            pictures_difference(new_pictures, old_pictures),
-            weights_difference(new_weights, old_weights),
-        )
-        if new_rest == old_rest and not any(differences):
-            cell.outputs = stored[cell.id].outputs
-
-
-def pictures_apart(outputs: list[NotebookNode]) -> tuple[list[str], list[NotebookNode]]:
-    """Return the SVG texts of some outputs, and the outputs without these."""
-    rest = copy.deepcopy(outputs)
-    return [str(o.data.pop(SVG)) for o in rest if SVG in o.get("data", {})], rest

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urldefrag
 
 from conftest import ROOT, SITE
 
-from bookbinder.pictures import SVG
+from bookbinder.outputs import SVG
 from bookbinder.site.light_svg import slim
 from bookbinder.solutions import KEYS
 

@@ -5,7 +5,7 @@ import textwrap
 from pathlib import Path
 
 import kernel_ports
-import nbval_pictures
+import nbval_outputs
 import nbval_solutions
 import pytest
 import shared_kernel
@@ -166,7 +166,7 @@ def pytest_configure(config):
     if config.option.nbval_cell_timeout == NBVALS_OWN_LIMIT:
         config.option.nbval_cell_timeout = read_book(ROOT).seconds_per_cell
     # A conftest's own hooks see the reports of tests/ only; those of plugins see all.
-    for plugin in (kernel_ports, nbval_pictures, nbval_solutions, shared_kernel):
+    for plugin in (kernel_ports, nbval_outputs, nbval_solutions, shared_kernel):
         config.pluginmanager.register(plugin)
 
 

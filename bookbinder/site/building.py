@@ -19,7 +19,7 @@ from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.diagrams import pictures_shown
 from bookbinder.errors import BookError
 from bookbinder.files import write_whole
-from bookbinder.pictures import SVG
+from bookbinder.outputs import SVG
 from bookbinder.site.equations import NEEDED, Typeset
 from bookbinder.site.light_svg import slim
 from bookbinder.site.pages import source_line

@@ -1,5 +1,6 @@
-"""Pictures are compared as pictures: by a function, under nbval, and when the book is bound."""
+"""Outputs are compared as a reader sees them: by a function, under nbval, and at binding."""
 
+import base64
 import copy
 import io
 import re
@@ -12,8 +13,7 @@ from matplotlib.figure import Figure
 from nbformat import v4
 from nbval.plugin import IPyNbFile
 
-from bookbinder.pictures import SVG, picture_difference
-from bookbinder.publish import keep_equal_pictures
+from bookbinder.outputs import SVG, difference, keep_equal_outputs, picture_difference
 from d2l_attention.figures import STYLE
 
 PICTURE = """<?xml version="1.0"?>
@@ -144,7 +144,7 @@ def test_nbval_compares_the_rest_to_the_digit(cell):
 
 def test_binding_keeps_a_stored_picture_that_is_equal_and_takes_every_other_new_output():
     new, old = notebook(*shown(NEAR)), notebook(*shown(PICTURE))
-    keep_equal_pictures(new, old)
+    keep_equal_outputs(new, old)
     assert new == old
     text = v4.new_output("stream", name="stdout", text="other text")
     for old in (
@@ -155,5 +155,49 @@ def test_binding_keeps_a_stored_picture_that_is_equal_and_takes_every_other_new_
     ):
         new = notebook(*shown(NEAR))
         expected = copy.deepcopy(new)
-        keep_equal_pictures(new, old)
+        keep_equal_outputs(new, old)
         assert new == expected
+
+
+VALUES = np.array([0.5, -1.25, 3e-7, 0.0, 100.0])
+
+
+def packed(*models):
+    texts = (np.asarray(model).astype("<f2").tobytes() for model in models)
+    return " ".join(base64.b64encode(text).decode() for text in texts)
+
+
+def arcs(*models, said="animal 1.00"):
+    html = f'<div class="d2l-arcs" data-weights="{packed(*models)}"><p>{said}</p></div>'
+    return [v4.new_output("display_data", {"text/html": html, "text/plain": said})]
+
+
+def neighbors(values):
+    """Return each number moved to the next float16."""
+    return np.nextafter(np.asarray(values).astype(np.float16), np.float16(1000))
+
+
+def test_neighbors_are_equal_and_weights_that_are_farther_apart_are_named():
+    stored = [packed(VALUES, VALUES)]
+    assert difference([packed(VALUES, neighbors(VALUES))], stored) is None
+    moved = np.add(VALUES, [0, 0, 0, 0, 1])
+    assert difference([packed(VALUES, moved)], stored) == "weight 9 of 10 is 101, stored 100"
+    assert "another number of weights" in difference([packed(VALUES)], stored)
+    assert "nan" in difference([packed(VALUES, VALUES * np.nan)], stored)
+
+
+def test_nbval_lets_neighbors_pass_and_nothing_else(cell):
+    assert cell.compare_outputs(arcs(neighbors(VALUES)), arcs(VALUES))
+    assert not cell.compare_outputs(arcs(VALUES * 1.01), arcs(VALUES))
+    assert "stored 100" in "\n".join(cell.comparison_traceback)
+    assert not cell.compare_outputs(arcs(VALUES, said="animal 0.99"), arcs(VALUES))
+
+
+def test_binding_keeps_stored_weights_that_are_nearly_the_same_and_takes_all_else():
+    new, old = notebook(*arcs(neighbors(VALUES))), notebook(*arcs(VALUES))
+    keep_equal_outputs(new, old)
+    assert new == old
+    for other in (arcs(VALUES * 1.01), arcs(neighbors(VALUES), said="animal 0.99")):
+        new, wanted = notebook(*other), notebook(*other)
+        keep_equal_outputs(new, old)
+        assert new == wanted

@@ -1,0 +1,21 @@
+"""A plugin that has nbval compare pictures and weights of models nearly, and the rest as ever."""
+
+from functools import partial
+
+from nbval.plugin import IPyNbCell
+
+from bookbinder.outputs import apart, difference
+
+
+def pytest_itemcollected(item):
+    if isinstance(item, IPyNbCell):
+        item.compare_outputs = partial(compare_outputs, item, item.compare_outputs)
+
+
+def compare_outputs(cell, compare, new, stored):
+    """Return whether the outputs of a cell agree; what differs stands in its report."""
+    (near, new), (wanted, stored) = apart(new), apart(stored)
+    same = compare(new, stored, cell.parent.skip_compare)
+    if reason := difference(near, wanted):
+        cell.comparison_traceback.append(reason)
+    return same and not reason
