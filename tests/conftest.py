@@ -171,10 +171,11 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    if gpu_is_missing():
-        for item in items:
-            if item.path.suffix == ".ipynb":
-                item.add_marker(pytest.mark.skip(reason=NO_GPU))
+    for item in items:
+        if {"in_shared_kernel", "shared_kernel"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
+        if gpu_is_missing() and item.path.suffix == ".ipynb":
+            item.add_marker(pytest.mark.skip(reason=NO_GPU))
 
 
 def pytest_terminal_summary(terminalreporter):
