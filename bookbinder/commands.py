@@ -16,7 +16,7 @@ from bookbinder.contents_panel import write_contents_panel
 from bookbinder.errors import BookError
 from bookbinder.execution import frameworks_own
 from bookbinder.messages import update_messages
-from bookbinder.overlay_drift import drift, stamp
+from bookbinder.overlay import drift, stamp
 from bookbinder.reader_copies import bring_copies, bring_fresh
 from bookbinder.site.building import build_site, open_site
 from bookbinder.site.printing import print_book
@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     bind("--languages", nargs="+", default=[ENGLISH], metavar="LANGUAGE", help=about)
     drift = add("drift", show_drift, "list what no longer fits in a framework's overlays", False)
     drift("framework")
-    about = "first renew the ids of entries whose cell has changed, where it is sure which it is"
+    about = "renew what names cells that have changed, and print both cells to compare"
     drift("--stamp", action="store_true", help=about)
     copies = add("copies", bring_book, "bring notebooks to a folder to work in")
     copies("folder", type=Path)

@@ -2,15 +2,25 @@
 
 An overlay, book/<framework>/<chapter>.md, holds only what differs from the chapter:
 
-    ## Heading                       a heading of the chapter: what follows stands under it there
-    ```python was="ec42fc9c"         a cell in place of the one with this id; empty, it drops it
-    ```python                        a cell (or prose) that follows the cell before it
-    <!-- was: A line of prose. -->   what stands below replaces this line; nothing drops it
-    <!-- drop section: Heading -->   the section is left out, with its cells
-    <!-- new section -->             the heading below is of this edition, and not of the chapter
+    ## Heading                        a heading of the chapter: what follows stands under it there
+    ```python was="scores @ec42fc9c"  a cell in place of the one of this name and id
+    ```python                         a cell (or prose) that follows the cell before it
+    <!-- was: A line of prose. -->    what stands below replaces this line; nothing drops it
+    <!-- was alone: A line. -->       so it does, and somebody saw that the others keep it rightly
+    <!-- after: A line of prose. -->  what stands below follows this line
+    <!-- drop cell: y @0f3b9d21 -->   the cell is left out; what stands below takes its place
+    <!-- drop section: ## Heading --> the section is left out, with its cells
+    <!-- new section -->              the heading below is of this edition, and not of the chapter
+
+In a cell, such comments name lines of the old one, from top to bottom; its other lines stay:
+
+    # was: x = torch.zeros(3)         what stands below replaces this line
+    # was 4 lines: for x in batch:    what stands below replaces this line and the three after it
+    # after: x = x + 1                what stands below follows this line
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import jupytext
@@ -19,67 +29,92 @@ from nbformat import NotebookNode
 
 from bookbinder.errors import BookError
 
-CELL, WAS, DROP, PLACE = "cell", "was", "drop section", "heading"
+CELL, WAS, ALONE, AFTER, PLACE = "cell", "was", "was alone", "after", "heading"
+DROP_CELL, DROP = "drop cell", "drop section"
 NEW = "<!-- new section -->"
-COMMENT = re.compile(r"<!-- *(\w[\w ]*?): *(.*?) *-->", re.DOTALL)
-FENCE = re.compile(r"(`{3,})")
-HEADING = re.compile(r"(#+) +(.*)")
+COMMENT = re.compile(rf"<!-- *({WAS}|{ALONE}|{AFTER}|{DROP_CELL}|{DROP}): *(\S.*?) *-->", re.DOTALL)
+HEADING = re.compile(r"#+ +\S")
+NAMED = re.compile(rf"\s*# ({WAS}|{AFTER})(?: (\d+) lines)?: (.*)")
 SHOWN = 60  # how much of a line a message quotes
 
+Line = tuple[str, str]  # and its place, "file:line"
+Lines = list[Line]
 Cells = list[tuple[NotebookNode, list[str]]]  # each with the places of its lines
 
 
 @dataclass
 class Change:
-    """One entry of an overlay: what it replaces, and by what."""
+    """One entry of an overlay: what it changes, and what stands there then."""
 
-    kind: str  # CELL, WAS, DROP or PLACE
-    old: str  # an id, lines of prose, or a heading
+    kind: str
+    old: str  # the label of a cell, lines of prose, or a heading
     place: str
-    cells: Cells = field(default_factory=list)  # new cells, the first in place of the old one
-    lines: list[tuple[str, str]] = field(default_factory=list)  # new lines, each with its place
-    under: int | None = None  # the heading that it stands under, by its number in the chapter
-    at: int | None = None  # the cell that it replaces
+    cells: Cells = field(default_factory=list)
+    lines: Lines = field(default_factory=list)
 
 
 def read_changes(text: str, file: str) -> list[Change]:
     """Return the changes that an overlay holds, in its order."""
     changes: list[Change] = []
-    lines = text.splitlines()
-    at = 0
-    while at < len(lines):
-        place, line = f"{file}:{at + 1}", lines[at]
+    lines = ((line, f"{file}:{number}") for number, line in enumerate(text.splitlines(), 1))
+    for line, place in lines:
         if line.startswith("```python"):
-            end = block_end(lines, at, line, place)
-            add_code(changes, lines[at : end + 1], file, at + 1)
-            at = end + 1
+            add_code(changes, line, place, lines)
         elif line.strip() == NEW:
-            if at + 1 == len(lines) or not HEADING.match(lines[at + 1]):
+            heading, at = next(lines, ("", place))
+            if not is_heading(heading):
                 raise BookError(f"{place}: write {NEW} right above a heading")
-            check_it_replaces(changes, lines[at + 1], f"{file}:{at + 2}")
-            changes[-1].lines.append((lines[at + 1], f"{file}:{at + 2}"))
-            at += 2
+            add_text(changes, heading, at)
         elif line.startswith("<!--"):
-            rest = "\n".join(lines[at:])
-            match = COMMENT.match(rest)
-            if not match or match[1] not in (WAS, DROP) or not match[2]:
-                raise BookError(
-                    f"{place}: write <!-- {WAS}: … --> or <!-- {DROP}: … -->, got {short(line)!r}"
-                )
-            changes.append(Change(match[1], match[2], place))
-            at += match[0].count("\n") + 1
-        elif HEADING.match(line) and not is_content(changes):
+            changes.append(read_comment(line, place, lines))
+        elif is_heading(line) and not is_content(changes):
             changes.append(Change(PLACE, line.strip(), place))
-            at += 1
         else:
-            if line.strip():
-                check_it_replaces(changes, line, place)
-            if changes and changes[-1].kind not in (DROP, PLACE):
-                changes[-1].lines.append((line, place))
-            at += 1
+            add_text(changes, line, place)
     for change in changes:
         settle_prose(change)
     return changes
+
+
+def add_code(changes: list[Change], opening: str, place: str, rest: Iterator[Line]) -> None:
+    """Add a code cell: a change of its own, or one that follows the cell before it."""
+    fence = "`" * (len(opening) - len(opening.lstrip("`")))
+    body: Lines = []
+    for line in rest:
+        if line[0].rstrip() == fence:
+            break
+        body.append(line)
+    else:
+        raise BookError(f"{place}: this code cell has no end")
+    (cell,) = jupytext.reads(f"{opening}\n{fence}", fmt="md").cells
+    cell.source = "\n".join(line for line, _ in body)
+    if old := cell.metadata.pop(WAS, None):
+        changes.append(Change(CELL, str(old), place))
+    elif not changes or changes[-1].kind != CELL:
+        raise BookError(
+            f'{place}: this cell replaces nothing: give it was="…", '
+            "or put it behind a cell that has one"
+        )
+    settle_prose(changes[-1])
+    changes[-1].cells.append((cell, [place for _, place in body] or [place]))
+
+
+def read_comment(line: str, place: str, rest: Iterator[Line]) -> Change:
+    """Return the change that begins with a comment, which may go on in further lines."""
+    text = line
+    while "-->" not in text and (more := next(rest, None)):
+        text += f"\n{more[0]}"
+    if match := COMMENT.fullmatch(text.strip()):
+        return Change(CELL if match[1] == DROP_CELL else match[1], match[2], place)
+    kinds = f"<!-- {WAS}: … -->, <!-- {AFTER}: … --> or <!-- {DROP}: … -->"
+    raise BookError(f"{place}: write {kinds}, got {short(line)!r}")
+
+
+def add_text(changes: list[Change], line: str, place: str) -> None:
+    if changes and changes[-1].kind not in (DROP, PLACE):
+        changes[-1].lines.append((line, place))
+    elif line.strip():
+        raise BookError(f"{place}: this line replaces nothing: {short(line)!r}")
 
 
 def is_content(changes: list[Change]) -> bool:
@@ -87,49 +122,18 @@ def is_content(changes: list[Change]) -> bool:
     last = changes[-1] if changes else Change(PLACE, "", "")
     text = [line for line, _ in last.lines]
     in_fence = sum(line.startswith("```") for line in text) % 2
-    return bool(in_fence) or (last.kind == WAS and is_heading(last.old) and not any(text))
+    replaces = last.kind in (WAS, ALONE) and is_heading(last.old) and not any(text)
+    return bool(in_fence) or replaces
 
 
 def is_heading(text: str) -> bool:
     return HEADING.match(text) is not None
 
 
-def block_end(lines: list[str], at: int, opening: str, place: str) -> int:
-    fence = FENCE.match(opening)[1]
-    for end in range(at + 1, len(lines)):
-        if lines[end].rstrip() == fence:
-            return end
-    raise BookError(f"{place}: this code cell has no end")
-
-
-def add_code(changes: list[Change], block: list[str], file: str, line: int) -> None:
-    """Add a code cell: a change of its own, or one that follows the cell before it."""
-    cells = jupytext.reads("\n".join(block), fmt="md").cells
-    cell = cells[0] if cells else nbformat.v4.new_code_cell()
-    cell.source = "\n".join(block[1:-1])
-    old = cell.metadata.pop(WAS, None)
-    places = [f"{file}:{line + 1 + offset}" for offset in range(max(1, len(block) - 2))]
-    if old is None:
-        if not changes or changes[-1].kind != CELL:
-            raise BookError(
-                f'{file}:{line}: this cell replaces nothing: give it was="…", '
-                f"or put it behind a cell that has one"
-            )
-        settle_prose(changes[-1])
-        changes[-1].cells.append((cell, places))
-    else:
-        changes.append(Change(CELL, str(old), f"{file}:{line}", [(cell, places)]))
-
-
-def check_it_replaces(changes: list[Change], line: str, place: str) -> None:
-    if not changes or changes[-1].kind in (DROP, PLACE):
-        raise BookError(f"{place}: this line replaces nothing: {short(line)!r}")
-
-
 def settle_prose(change: Change) -> None:
-    """Cut blank lines around new prose; behind a cell, it becomes a cell, too."""
+    """Cut blank lines around new prose; in place of a cell or behind one, it becomes a cell."""
     lines = change.lines
-    while lines and not lines[0][0].strip():
+    while lines and change.kind != AFTER and not lines[0][0].strip():
         del lines[0]
     while lines and not lines[-1][0].strip():
         del lines[-1]
@@ -137,6 +141,28 @@ def settle_prose(change: Change) -> None:
         prose = nbformat.v4.new_markdown_cell("\n".join(line for line, _ in lines))
         change.cells.append((prose, [place for _, place in lines]))
         change.lines = []
+
+
+def with_changed_lines(old: Lines, new: Lines) -> Lines:
+    """Return the lines of a cell with those changed that comments in the new cell name.
+
+    A new cell without such comments stands for all of the old one.
+    """
+    if not any(NAMED.match(line) for line, _ in new):
+        return new
+    lines, at = [], 0
+    for line, place in new:
+        if match := NAMED.match(line):
+            kind, count, text = match.groups()
+            rest = [line.strip() for line, _ in old[at:]]
+            if text not in rest:
+                raise BookError(f"{place}: no line of the cell, from here on, is {short(text)!r}")
+            begin = at + rest.index(text)
+            lines += old[at : begin + (kind == AFTER)]
+            at = begin + int(count or 1)
+        else:
+            lines.append((line, place))
+    return lines + old[at:]
 
 
 def short(text: str) -> str:

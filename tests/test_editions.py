@@ -35,7 +35,9 @@ def two(tiny, in_shared_kernel, monkeypatch):
     first = read_book(tiny)
     cells = read_edition_chapters(first, first.editions[0])[0].notebook.cells
     (saved,) = (cell.id for cell in cells if "#@save" in cell.source)
-    overlay = OVERLAY + code_cell("def double(x):  #@save\n    return x + x", f'was="{saved}"')
+    overlay = OVERLAY + code_cell(
+        "def double(x):  #@save\n    return x + x", f'was="double @{saved}"'
+    )
     write_files(tiny, {"book.toml": TINY["book.toml"] + JAX, "book/jax/00_first.md": overlay})
     assert main(["bind"]) == 0
     return tiny

@@ -1,14 +1,17 @@
 """Overlays: what a framework has of its own, and every way in which it can be out of date."""
 
 import re
-import textwrap
+from pathlib import Path
 
 import pytest
-from conftest import code_cell
+from conftest import ROOT, TINY, code_cell, write_files
 
+from bookbinder.__main__ import main
 from bookbinder.chapters import read_chapter
+from bookbinder.config import read_book
 from bookbinder.errors import BookError
-from bookbinder.overlay import lay_over
+from bookbinder.overlay import labels_of, lay_over, overlays_of
+from bookbinder.overlay_format import ALONE, WAS
 
 BASE = (
     "# 0. Title\n\nThe first line.\nPyTorch has a word for it.\nThe last line.\n"
@@ -19,31 +22,29 @@ BASE = (
     + "\n### A part of it\n\nMore.\n\n## Next\n"
     + code_cell("same = 1") * 2
 )
+BOOK, JAX = "book/00_x.md", "book/jax/00_x.md"
 
 
 @pytest.fixture
 def base(tmp_path):
     path = tmp_path / "00_x.md"
     path.write_text(BASE)
-    return read_chapter(path, "book/00_x.md")
+    return read_chapter(path, BOOK)
 
 
 @pytest.fixture
 def lay(base, tmp_path):
-    """Lay a text over the chapter; {name} in it is the id of the first cell with that word."""
-    words = {"zeros": "zeros(", "inplace": "zero_", "same": "same"}
-    cells = base.notebook.cells
-    ids = {name: next(c.id for c in cells if word in c.source) for name, word in words.items()}
+    """Lay a text over the chapter; {name} in it is the label of the cell with this name."""
     path = tmp_path / "overlay.md"
 
     def named(text):
-        for name, found in ids.items():
-            text = text.replace(f"{{{name}}}", found)
+        for label in labels_of(base.notebook.cells):
+            text = text.replace(f"{{{label.rpartition(' @')[0]}}}", label)
         return text
 
     def laid_over(text):
-        path.write_text(textwrap.dedent(named(text)).lstrip("\n"))
-        return lay_over(base, path, "book/jax/00_x.md")
+        path.write_text(named(text))
+        return lay_over(base, path, JAX)
 
     laid_over.named = named
     return laid_over
@@ -51,9 +52,10 @@ def lay(base, tmp_path):
 
 WHOLE = (
     "<!-- was: PyTorch has a word for it. -->\nJAX has two.\nThis is the other.\n"
-    + code_cell("x = jnp.zeros(3)", 'was="{zeros}"')
-    + "\n<!-- drop section: Look before you clear -->\n"
+    + code_cell("x = jnp.zeros(3)", 'was="{x}"')
+    + "\n<!-- drop section: ## Look before you clear -->\n"
 )
+DROPPED = "<!-- drop cell: {x.zero_} -->\n<!-- drop cell: {x} -->\n"
 
 
 def sources(chapter):
@@ -67,37 +69,74 @@ def test_cells_lines_and_sections_are_replaced_and_the_rest_stays(lay):
     assert sources(chapter) == [prose, *code, "## Next", "same = 1", "same = 1"]
     assert chapter.notebook.cells[2].metadata.tags == ["solution"]
     places = [chapter.where(*spot) for spot in [(0, 2), (0, 3), (0, 5), (2,), (3,)]]
-    jax = "book/jax/00_x.md"
-    assert places == [BOOK + ":3", jax + ":2", BOOK + ":5", jax + ":6", BOOK + ":27"]
+    assert places == [f"{BOOK}:3", f"{JAX}:2", f"{BOOK}:5", f"{JAX}:6", f"{BOOK}:27"]
 
 
-def test_an_empty_cell_or_replacement_drops_what_it_names(lay):
-    lines = "<!-- was: The first line.\nPyTorch has a word for it. -->\n"
+def test_what_has_nothing_in_its_place_is_dropped(lay):
+    lines = "<!-- was alone: The first line.\nPyTorch has a word for it. -->\n"
     chapter = lay(lines + DROPPED)
     assert sources(chapter)[0] == "# 0. Title\n\nThe last line."
     assert not [source for source in sources(chapter) if "zero" in source]
 
 
+def test_lines_follow_a_line_that_stays(lay):
+    text = "<!-- after: In place. -->\nSecond.\n\n<!-- after: More. -->\n\nThird.\n"
+    whole = sources(lay(text + DROPPED))
+    assert whole[2:3] == ["## Look before you clear\n\nIn place.\nSecond."]
+    assert whole[3] == "### A part of it\n\nMore.\n\nThird.\n\n## Next"
+
+
 def test_cells_and_prose_may_follow_a_replaced_cell_and_one_of_two_equal_ones_is_numbered(lay):
-    text = code_cell("key = 0", 'was="{zeros}"') + "\nWords about it.\n" + code_cell("key += 1")
-    text += '```python was="{inplace}"\n```\n' + code_cell("other = 1", 'was="{same}-1"')
+    text = code_cell("key = 0", 'was="{x}"') + "\nWords about it.\n" + code_cell("key += 1")
+    text += "<!-- drop cell: {x.zero_} -->\n" + code_cell("other = 1", 'was="{same 2}"')
     assert sources(lay(text))[2:5] == ["key = 0", "Words about it.", "key += 1"]
-    assert sources(lay(text))[-2:] == ["other = 1", "same = 1"]
+    assert sources(lay(text))[-2:] == ["same = 1", "other = 1"]
 
 
-BOOK = "book/00_x.md"
-DROPPED = '```python was="{inplace}"\n```\n```python was="{zeros}"\n```\n'
+LOOP = "for x in y:\n    a = torch.ones(x)\n    b = 1\n    print(a)\n    print(b)\n    print(x)"
+PARTS = {  # a new cell -> the lines of it
+    "    # was: a = torch.ones(x)\n    a = jnp.ones(x)": [0, "    a = jnp.ones(x)", 2, 3, 4, 5],
+    "# was 2 lines: a = torch.ones(x)\n    pass": [0, "    pass", 3, 4, 5],
+    "# after: b = 1\n    c = 2\n# was: print(b)": [0, 1, 2, "    c = 2", 3, 5],
+    "# was: print(a)\n# was: print(x)\n    c = 2": [0, 1, 2, 4, "    c = 2"],
+}
+
+
+@pytest.mark.parametrize(("text", "lines"), PARTS.items())
+def test_lines_of_a_cell_are_replaced_and_the_others_stay(tmp_path, text, lines):
+    loop = LOOP.replace("torch", "np").splitlines()
+    text = text.replace("torch", "np")
+    write_files(tmp_path, {"00_x.md": "# 0. X\n" + code_cell("\n".join(loop))})
+    chapter = read_chapter(tmp_path / "00_x.md", BOOK)
+    (label,) = labels_of(chapter.notebook.cells)
+    write_files(tmp_path, {"jax.md": code_cell(text, f'was="{label}"')})
+    laid = lay_over(chapter, tmp_path / "jax.md", JAX)
+    assert sources(laid)[1].splitlines() == [loop[x] if isinstance(x, int) else x for x in lines]
+    assert [laid.where(1, at) for at, x in enumerate(lines) if isinstance(x, int)] == [
+        f"{BOOK}:{4 + x}" for x in lines if isinstance(x, int)
+    ]
+
+
+def test_a_cell_has_the_name_of_what_it_defines_or_its_first_words_and_a_number(tmp_path):
+    texts = ["#@save\n@cache\ndef f(x):\n    pass", "# What, a comment: x\nx = 1", "fig, ax = g()"]
+    texts += ["print(1)", "#@save private\nclass C:\n    pass", "print(2)", "()", "x = f()"]
+    chapter = "".join(map(code_cell, texts))
+    write_files(tmp_path, {"00_x.md": chapter})
+    cells = read_chapter(tmp_path / "00_x.md", BOOK).notebook.cells
+    names = [label.rpartition(" @")[0] for label in labels_of(cells)]
+    assert names == ["f", "What, a comment", "fig, ax", "print", "C", "print 2", "code", "x"]
 
 
 PLACED = """# 0. Title
 
-```python was="{zeros}"
+```python was="{x}"
 x = jnp.zeros(3)
 ```
 
 ## Look before you clear
 
-```python was="{inplace}"
+```python was="{x.zero_}"
+x = 0
 ```
 
 ### A part of it
@@ -105,46 +144,36 @@ x = jnp.zeros(3)
 <!-- was: More. -->
 Less.
 
-<!-- drop section: Next -->
+<!-- drop section: ## Next -->
 """
+FIRST, CLEAR = "<!-- drop section: ## Look before you clear -->\n", "## Look before you clear"
+NO_HEADING = "no heading of the chapter, from here on, is "
 MISTAKES = {  # text of an overlay -> the message
-    '```python was="00000000"\nx = torch.zeros(4)\n```\n': "00_x.md:1: no cell has the id "
-    "'00000000'; nearest, at book/00_x.md:12: '",
-    '```python was="{same}"\n```\n': "matches the cells at book/00_x.md:30 and "
-    "book/00_x.md:34: write '",
-    DROPPED + '```python was="{zeros}"\n1\n```\n': "is replaced at book/jax/00_x.md:3 already",
+    code_cell("1", 'was="y @00000000"'): "00_x.md:2: no cell is 'y @00000000'",
+    code_cell("1", 'was="x.zero @0"'): "no cell is 'x.zero @0'; most like it, at book/00_x.md:20",
+    DROPPED + code_cell("1", 'was="{x}"'): f"{BOOK}:12 is replaced or left out at {JAX}:2",
+    code_cell("# was: y = 1", 'was="{x}"'): "3: no line of the cell, from here on, is 'y = 1'",
     "<!-- was: PyTorch has the word for it. -->\nJAX.\n": "no place has the line 'PyTorch has the "
     "word for it.'; most like it, at book/00_x.md:4: 'PyTorch has a word for it.'",
-    "<!-- drop section: Look before you clear -->\n"
-    "<!-- was: More. -->\n": "00_x.md:2: book/00_x.md:25 is replaced or left out already",
-    "<!-- drop section: Look before you clear -->\n"
-    '```python was="{inplace}"\n1\n```\n': "20 stands in a section that is left out",
-    "<!-- drop section: Look after you clear -->\n": "no heading is 'Look after you clear'; "
-    "most like it, at book/00_x.md:15: 'Look before you clear'",
-    "<!-- drop: Next -->\n": "write <!-- was: … --> or <!-- drop section: … -->, got",
+    f"{FIRST}<!-- was: More. -->\n": f"2: {BOOK}:25 is replaced or left out at {JAX}:1",
+    FIRST + code_cell("1", 'was="{x.zero_}"'): f"{BOOK}:20 is replaced or left out at {JAX}:1",
+    "<!-- drop section: ## Later -->\n": "00_x.md:1: no heading of the chapter is '## Later'",
+    "<!-- drop: Next -->\n": "00_x.md:1: write <!-- was: … -->, <!-- after: … --> or <!-- drop",
     "<!-- was: The first line.\n": "write <!-- was: … -->",
     "A new line.\n": "00_x.md:1: this line replaces nothing: 'A new line.'",
     "# 0. Title\n\nA new line.\n": "00_x.md:3: this line replaces nothing: 'A new line.'",
     "```python\n1\n```\n": "00_x.md:1: this cell replaces nothing",
-    '```python was="{zeros}"\n1\n': "00_x.md:1: this code cell has no end",
-    '```python was="{zeros}" tags=["solutoin"]\n1\n```\n': "unknown tag 'solutoin'",
-    PLACED.replace("## Look before", "## Look after"): "00_x.md:7: no heading of the chapter is "
-    "'## Look after you clear'; most like it, at book/00_x.md:15: '## Look before you clear'; "
-    "above a heading of this edition alone, write <!-- new section -->",
-    PLACED.replace("### A part", "## A part"): "00_x.md:12: no heading of the chapter is '## A",
-    PLACED.replace("## Look before you clear", "## Next"): "00_x.md:9: what this replaces, at "
-    "book/00_x.md:20, stands under 'Look before you clear', here under 'Next'",
-    PLACED.replace("### A part of it\n", ""): "00_x.md:13: what this replaces, at book/00_x.md:25, "
-    "stands under 'A part of it', here under 'Look before you clear'",
-    PLACED.replace("# 0. Title\n", ""): "stands under '0. Title', here under no heading",
-    PLACED + "\n## Look before you clear\n": "00_x.md:19: '## Look before you clear' stands higher "
-    "in the chapter, at book/00_x.md:15",
-    PLACED + "\n<!-- was: ### A part of it -->\n### Part\n": "00_x.md:19: 'A part of it' stands "
-    "higher in the chapter, at book/00_x.md:23",
-    PLACED.replace(
-        "{inplace}", "00000000"
-    ): "00_x.md:9: under 'Look before you clear', no cell has "
-    "the id '00000000'; nearest, at book/00_x.md:20: '{inplace}', 'x.zero_()'",
+    '```python was="{x}"\n1\n': "00_x.md:1: this code cell has no end",
+    DROPPED + code_cell("1") + code_cell("1", 'tags=["solutoin"]'): "unknown tag 'solutoin'",
+    WHOLE.replace("jnp", "torch"): "00_x.md must replace or drop this cell, which says 'torch'",
+    PLACED.replace("before", "after"): f"7: {NO_HEADING}'## Look after you clear'; most like it, "
+    "at book/00_x.md:15: '## Look before you clear'; above a heading of this edition alone, write",
+    PLACED.replace("### A part", "## A part"): f"00_x.md:13: {NO_HEADING}'## A part of it'",
+    PLACED.replace(CLEAR, "## Next"): "00_x.md:9: what this changes, at book/00_x.md:20, "
+    "stands under '## Look before you clear', here under '## Next'",
+    PLACED.replace("### A part of it\n", ""): "00_x.md:14: what this changes, at book/00_x.md:25, "
+    "stands under '### A part of it', here under '## Look before you clear'",
+    f"{PLACED}\n{CLEAR}\n": f"00_x.md:20: {NO_HEADING}'{CLEAR}'; most like it, at book/00_x.md:15",
     "<!-- new section -->\nWords.\n": "00_x.md:1: write <!-- new section --> right above a heading",
 }
 
@@ -175,4 +204,109 @@ def test_headings_of_the_edition_alone_are_text(lay):
 def test_a_hash_in_a_fence_is_no_heading(base, lay):
     base.notebook.cells[0].source += "\n\n```text\n## Next\n```"
     base.places[0] += ["book/00_x.md:0"] * 4
-    assert "same = 1" not in sources(lay(WHOLE + "\n<!-- drop section: Next -->\n"))
+    assert "same = 1" not in sources(lay(WHOLE + "\n<!-- drop section: ## Next -->\n"))
+
+
+FILE = Path("book/jax/00_first.md")
+
+
+@pytest.fixture
+def two(tiny):
+    """A book of one chapter in two frameworks, and its overlay, which fits."""
+    toml = TINY["book.toml"].replace(', "01_second"', "") + "[frameworks.jax]\n"
+    (tiny / "book/01_second.md").unlink()
+    torch = [code_cell(f"x = torch.ones({n})") for n in (1, 2)]
+    chapter = f"# 0. First\n\nSome words.\n{torch[0]}\n## Next\n{torch[1]}"
+    write_files(tiny, {"book.toml": toml, "book/00_first.md": chapter})
+    ports = [code_cell(f"x = jnp.ones({n})", f'was="{x}"') for n, x in enumerate(labels(), 1)]
+    text = f"# 0. First\n\n<!-- was: Some words. -->\nOther words.\n{ports[0]}\n## Next\n{ports[1]}"
+    write_files(tiny, {str(FILE): text})
+    return tiny
+
+
+def labels():
+    return list(labels_of(read_chapter(Path("book/00_first.md"), "").notebook.cells))
+
+
+def change(old, new):
+    path = Path("book/00_first.md")
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+
+
+@pytest.mark.usefixtures("two")
+def test_drift_shows_all_that_fits_no_more_and_nothing_is_bound(capsys):
+    assert main(["drift", "jax"]) == 0
+    assert capsys.readouterr().out == "every entry of jax has its place\n"
+    (old, _), before = labels(), FILE.read_text()
+    change("Some words.", "Some new words.")
+    change("torch.ones(1)", "torch.zeros(1)")
+    assert main(["drift", "jax"]) == 1
+    (new, _), (told, error) = labels(), capsys.readouterr()
+    assert told.splitlines() == [
+        f"{FILE}:3: no place has the line 'Some words.'; most like it, at book/00_first.md:3: "
+        "'Some new words.'",
+        f"{FILE}:6: {old!r} is now {new!r}, at book/00_first.md:6; compare, and renew it:",
+        "  < x = torch.zeros(1)",
+        "  > x = jnp.ones(1)",
+    ]
+    assert error == "error: jax: 2 to look at\n"
+    assert main(["bind", "--framework", "jax"]) == 1
+    assert capsys.readouterr().err == f"error: {told.splitlines()[0]} (and 1 more)\n"
+    assert not Path("notebooks").exists()
+    assert main(["drift", "jax", "--stamp"]) == 1  # the line of prose is for a person to change
+    assert FILE.read_text() == before.replace(old, new)
+
+
+CHANGES = {  # of the chapter -> the new names of both cells
+    ("## Next", "```python\nx = 0\n```\n\n## Next"): ["x", "x 3"],
+    ("torch.ones(2)", "torch.ones(1)"): ["x", "x 2"],
+    ("torch.ones(1)", "torch.zeros(1)"): ["x", "x 2"],
+}
+
+
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize(("edit", "names"), CHANGES.items())
+def test_labels_are_renewed_by_hash_or_name_and_no_other_byte_changes(edit, names):
+    before, old = FILE.read_text(), labels()
+    change(*edit)
+    assert main(["drift", "jax"]) == 1
+    assert main(["drift", "jax", "--stamp"]) == 0
+    new = [label for label in labels() if label.rpartition(" @")[0] in names]
+    assert new != old
+    for a, b in zip(old, new, strict=True):
+        before = before.replace(f'"{a}"', f'"{b}"')
+    assert FILE.read_text() == before
+
+
+@pytest.mark.usefixtures("two")
+def test_a_cell_with_another_name_and_hash_is_for_a_person_to_find(capsys):
+    before, (old, later) = FILE.read_text(), labels()
+    change("x = torch.ones(1)", "y = torch.zeros(1)")
+    assert main(["drift", "jax", "--stamp"]) == 1
+    (y, x) = labels()
+    assert FILE.read_text() == before.replace(later, x)
+    assert f"no cell is {old!r}" in (told := capsys.readouterr().out)
+    assert f"which says 'torch' (was={y!r})" in told
+
+
+def one_sided(overlays):
+    """Return what is wrong with the marks of lines that one overlay of a chapter alone changes."""
+    wrong = []
+    for overlay in overlays:
+        others = [other.changed.keys() for other in overlays if other is not overlay]
+        for change in overlay.changes:
+            spots = [spot for spot, other in overlay.changed.items() if other is change]
+            alone = any(spot not in other for other in others for spot in spots)
+            if change.kind in (WAS, ALONE) and alone != (change.kind == ALONE):
+                wrong.append(f"{change.place}: {ALONE if alone else WAS}")
+    return wrong
+
+
+def test_lines_that_one_edition_alone_replaces_have_been_looked_at_in_the_others():
+    """Where this fails: is the line right in the other editions? Then write what it says."""
+    book, chapters = read_book(ROOT), {}
+    for edition in book.editions:
+        for overlay in overlays_of(book, edition):
+            chapters.setdefault(overlay.chapter.name, []).append(overlay)
+    assert not [line for overlays in chapters.values() for line in one_sided(overlays)]
