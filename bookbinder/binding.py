@@ -31,7 +31,7 @@ from bookbinder.outputs import (
     with_outputs,
 )
 from bookbinder.overlay import lay_over
-from bookbinder.placeholders import filled_in
+from bookbinder.placeholders import filled_in, in_words_of
 from bookbinder.practice_words import practice_messages, with_words
 from bookbinder.publish import COMMAND, published
 from bookbinder.solutions import folded, read_bound
@@ -50,7 +50,7 @@ def read_english_chapters(book: Book, edition: Edition) -> list[Chapter]:
         chapter = read_chapter(path, book.named(path))
         if overlay := book.overlay_file(edition, name):
             chapter = lay_over(chapter, overlay, book.named(overlay))
-        chapters.append(chapter)
+        chapters.append(in_words_of(edition.framework, chapter))
     return chapters
 
 

@@ -14,7 +14,7 @@ An overlay, book/<framework>/<chapter>.md, holds only what differs from the chap
 
 In a cell, such comments name lines of the old one, from top to bottom; its other lines stay:
 
-    # was: x = torch.zeros(3)         what stands below replaces this line
+    # was: x = np.zeros(3)            what stands below replaces this line
     # was 4 lines: for x in batch:    what stands below replaces this line and the three after it
     # after: x = x + 1                what stands below follows this line
 """

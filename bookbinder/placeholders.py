@@ -1,10 +1,10 @@
-"""What the binder writes into the text: minutes, the routes, the notation table."""
+"""What the binder writes into the text: a framework's words, minutes, routes, the notation."""
 
 import copy
 import dataclasses
 
 from bookbinder.catalogs import say_in
-from bookbinder.chapters import Chapter
+from bookbinder.chapters import Chapter, name_cells
 from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.notation import PAGE, read_notation, table
 from bookbinder.reading_time import minutes
@@ -18,6 +18,7 @@ from bookbinder.routes import (
     words_for,
 )
 from bookbinder.words import Say
+from d2l_attention.frameworks import load
 
 MINUTES, NOTATION = "{{minutes}}", "{{notation}}"
 
@@ -44,6 +45,14 @@ def filled_in(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Cha
         )
         for chapter, original in zip(chapters, originals, strict=True)
     ]
+
+
+def in_words_of(framework: str, chapter: Chapter) -> Chapter:
+    """Return a chapter that says `tensor`, or what the framework calls it, for {{array}}."""
+    words = load(framework).WORDS
+    chapter = with_texts(chapter, {f"{{{{{name}}}}}": word for name, word in words.items()})
+    name_cells(chapter.notebook)  # the id of a cell is that of what it says
+    return chapter
 
 
 def with_texts(chapter: Chapter, texts: dict[str, str]) -> Chapter:

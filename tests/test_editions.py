@@ -16,6 +16,7 @@ from bookbinder.binding import read_edition_chapters, stale_files
 from bookbinder.config import read_book
 from bookbinder.execution import kernel_environment
 from bookbinder.worksheets import worksheets_folder
+from d2l_attention.frameworks import known, load
 
 JAX = """
     [frameworks.jax]
@@ -56,6 +57,27 @@ def test_each_edition_has_its_notebooks_and_its_module_and_is_bound_alone(two):
     assert main(["bind", "--framework", "jax", "00_first"]) == 0
     assert "double(22)" in text_of(two / "notebooks/jax/00_first.ipynb")
     assert (two / "notebooks/pytorch/00_first.ipynb").read_bytes() == before
+
+
+def test_a_chapter_says_the_words_of_each_framework(tiny):
+    toml = TINY["book.toml"] + "[frameworks.jax]\n"
+    lines = TINY["book/00_first.md"].replace("Some words.", "Some {{arrays}} and `{{keepdims}}`.")
+    write_files(tiny, {"book.toml": toml, "book/00_first.md": lines})
+    book = read_book(tiny)
+    texts = [read_edition_chapters(book, edition)[0].notebook.cells[0] for edition in book.editions]
+    assert [cell.source.splitlines()[-1] for cell in texts] == [
+        "Some tensors and `keepdim`.",
+        "Some arrays and `keepdims`.",
+    ]
+    assert texts[0].id != texts[1].id  # as if each had written its own words
+    assert len({tuple(load(name).WORDS) for name in known()}) == 1
+
+
+def test_placeholders_of_the_book_are_known():
+    book = read_book(ROOT)
+    known_ones = {"minutes", "notation", *book.routes, *load(book.editions[0].framework).WORDS}
+    texts = [path.read_text(encoding="utf-8") for path in book.source.rglob("*.md")]
+    assert {name for text in texts for name in re.findall(r"\{\{(\w+)\}\}", text)} <= known_ones
 
 
 def test_copies_and_fresh_bring_the_edition_that_is_asked_for(two, capsys):
