@@ -166,8 +166,8 @@ class Overlay:
             where = f"what this changes, at {self.where(spots[0])}, stands under {titles[0]!r}"
             raise BookError(f"{where}, here under {titles[1]!r}")
         self.under = self.under and there
-        if change.kind == CELL and change.cells:
-            self.fill_in(*change.cells[0], *spots[0])
+        if change.kind == CELL and change.cells and change.cells[0][0].cell_type == "code":
+            self.fill_in(spots[0][0], *change.cells[0])
 
     def heading(self, line: str, begin: Spot | None = None) -> Spot:
         """Return where this heading stands, from some place on."""
@@ -184,10 +184,8 @@ class Overlay:
         """Return all lines and cells of the section that is left out."""
         begin = self.heading(change.old)
         deeper = change.old.partition(" ")[0] + "#"
-        after = (
-            s for s, text in self.headings.items() if s > begin and text[: len(deeper)] != deeper
-        )
-        end = next(after, (len(self.cells), 0))
+        others = (spot for spot in self.headings if not self.headings[spot].startswith(deeper))
+        end = next((spot for spot in others if spot > begin), (len(self.cells), 0))
         return [spot for spot in self.lines if begin <= spot < end]
 
     def cell(self, change: Change) -> list[Spot]:
@@ -215,7 +213,7 @@ class Overlay:
         self.stale.append((change.old, label, f"{change.place}: {now}{''.join(lines)}"))
         raise BookError(f"{now}{''.join(lines)}")
 
-    def fill_in(self, cell: NotebookNode, places: list[str], index: int, _: int) -> None:
+    def fill_in(self, index: int, cell: NotebookNode, places: list[str]) -> None:
         """Give a new cell the tags of the old one, and the lines that stay."""
         old = self.cells[index]
         cell.metadata = nbformat.from_dict(old.metadata | cell.metadata)
