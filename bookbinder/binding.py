@@ -50,7 +50,7 @@ def read_english_chapters(book: Book, edition: Edition) -> list[Chapter]:
         chapter = read_chapter(path, book.named(path))
         if overlay := book.overlay_file(edition, name):
             chapter = lay_over(chapter, overlay, book.named(overlay))
-        chapters.append(in_words_of(edition.framework, chapter))
+        chapters.append(in_words_of(edition, chapter))
     return chapters
 
 

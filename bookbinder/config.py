@@ -38,6 +38,7 @@ class Edition:
     framework: str  # as folders and commands name it
     language: str = ENGLISH
     without: tuple[str, ...] = ()  # chapters that it leaves out
+    words: tuple[tuple[str, str], ...] = ()  # what it says where a chapter has {{array}}
 
     @property
     def name(self) -> str:
@@ -196,9 +197,13 @@ def read_editions(root: Path, frameworks: dict) -> tuple[Edition, ...]:
             raise BookError(f"{where}: {there}; known: {', '.join(known())}")
         if not isinstance(entry, dict):
             raise BookError(f"{where} must be a table, got {entry!r}")
-        check_keys({"without": []} | entry, {"without": list}, where)
-        without = tuple(map(str, entry.get("without", ())))
-        editions.append(Edition(root, framework, ENGLISH, without))
+        entry = {"without": [], "words": {}} | entry
+        check_keys(entry, {"without": list, "words": dict}, where)
+        without = tuple(map(str, entry["without"]))
+        words = tuple((name, str(word)) for name, word in entry["words"].items())
+        editions.append(Edition(root, framework, ENGLISH, without, words))
+        if dict(words).keys() != dict(editions[0].words).keys():
+            raise BookError(f"{where}: words must be those of [frameworks.{editions[0].framework}]")
     return tuple(editions)
 
 

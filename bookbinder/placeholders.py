@@ -18,7 +18,6 @@ from bookbinder.routes import (
     words_for,
 )
 from bookbinder.words import Say
-from d2l_attention.frameworks import load
 
 MINUTES, NOTATION = "{{minutes}}", "{{notation}}"
 
@@ -47,10 +46,9 @@ def filled_in(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Cha
     ]
 
 
-def in_words_of(framework: str, chapter: Chapter) -> Chapter:
+def in_words_of(edition: Edition, chapter: Chapter) -> Chapter:
     """Return a chapter that says `tensor`, or what the framework calls it, for {{array}}."""
-    words = load(framework).WORDS
-    chapter = with_texts(chapter, {f"{{{{{name}}}}}": word for name, word in words.items()})
+    chapter = with_texts(chapter, {f"{{{{{name}}}}}": word for name, word in edition.words})
     name_cells(chapter.notebook)  # the id of a cell is that of what it says
     return chapter
 

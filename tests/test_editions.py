@@ -14,9 +14,9 @@ from conftest import ROOT, TINY, code_cell, write_files
 from bookbinder.__main__ import main
 from bookbinder.binding import read_edition_chapters, stale_files
 from bookbinder.config import read_book
+from bookbinder.errors import BookError
 from bookbinder.execution import kernel_environment
 from bookbinder.worksheets import worksheets_folder
-from d2l_attention.frameworks import known, load
 
 JAX = """
     [frameworks.jax]
@@ -60,22 +60,21 @@ def test_each_edition_has_its_notebooks_and_its_module_and_is_bound_alone(two):
 
 
 def test_a_chapter_says_the_words_of_each_framework(tiny):
-    toml = TINY["book.toml"] + "[frameworks.jax]\n"
-    lines = TINY["book/00_first.md"].replace("Some words.", "Some {{arrays}} and `{{keepdims}}`.")
+    toml = TINY["book.toml"] + 'words = {x = "tensors"}\n[frameworks.jax]\nwords = {x = "arrays"}\n'
+    lines = TINY["book/00_first.md"].replace("Some words.", "Some {{x}}.")
     write_files(tiny, {"book.toml": toml, "book/00_first.md": lines})
     book = read_book(tiny)
     texts = [read_edition_chapters(book, edition)[0].notebook.cells[0] for edition in book.editions]
-    assert [cell.source.splitlines()[-1] for cell in texts] == [
-        "Some tensors and `keepdim`.",
-        "Some arrays and `keepdims`.",
-    ]
+    assert [cell.source.splitlines()[-1] for cell in texts] == ["Some tensors.", "Some arrays."]
     assert texts[0].id != texts[1].id  # as if each had written its own words
-    assert len({tuple(load(name).WORDS) for name in known()}) == 1
+    write_files(tiny, {"book.toml": toml.replace('{x = "arrays"}', "{}")})
+    with pytest.raises(BookError, match=r"jax.: words must be those of .frameworks.pytorch"):
+        read_book(tiny)
 
 
 def test_placeholders_of_the_book_are_known():
     book = read_book(ROOT)
-    known_ones = {"minutes", "notation", *book.routes, *load(book.editions[0].framework).WORDS}
+    known_ones = {"minutes", "notation", *book.routes, *dict(book.editions[0].words)}
     texts = [path.read_text(encoding="utf-8") for path in book.source.rglob("*.md")]
     assert {name for text in texts for name in re.findall(r"\{\{(\w+)\}\}", text)} <= known_ones
 

@@ -8,7 +8,6 @@ installed. It has:
     PACKAGES            what our module imports of it, and whose versions a report names
     VARIABLES           what the environment must say before it is imported
     KEEP_AXIS           how a sum is told to keep its axis
-    WORDS               what it says where a chapter has {{array}} and the like
     array_type()        the class of its arrays
     make_array(value)   a NumPy array as a new array, float64 as float32; lists entry by entry,
                         everything else as it is

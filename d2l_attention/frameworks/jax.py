@@ -14,15 +14,6 @@ PACKAGE = "jax"
 PACKAGES = ("jax", "flax")
 VARIABLES: dict[str, str] = {}
 KEEP_AXIS = "keepdims"
-WORDS = {
-    "framework": NAME,
-    "keepdims": KEEP_AXIS,
-    "array": "array",
-    "arrays": "arrays",
-    "nn": "jax.nn",
-    "repeat": "jnp.repeat",
-    "tile": "jnp.tile",
-}
 
 # XLA takes as many threads as NPROC says, and compiles for the instructions that its flag allows.
 # Below AVX2, XLA cannot compile float16 on every CPU.

@@ -14,15 +14,6 @@ PACKAGE = "torch"
 PACKAGES = ("torch",)
 VARIABLES: dict[str, str] = {}
 KEEP_AXIS = "keepdim"
-WORDS = {
-    "framework": NAME,
-    "keepdims": KEEP_AXIS,
-    "array": "tensor",
-    "arrays": "tensors",
-    "nn": "F",
-    "repeat": "repeat_interleave",
-    "tile": "repeat",
-}
 
 ATEN_PLAIN = {"ATEN_CPU_CAPABILITY": "default"}
 # MKL obeys the first on Intel's CPUs only; MKL_CBWR chooses a path of MKL on all of them.

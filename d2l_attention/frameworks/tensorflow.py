@@ -14,15 +14,6 @@ PACKAGE = "tensorflow"
 PACKAGES = ("tensorflow", "keras")
 VARIABLES = {"KERAS_BACKEND": "tensorflow"}  # Keras runs on others, too
 KEEP_AXIS = "keepdims"
-WORDS = {
-    "framework": NAME,
-    "keepdims": KEEP_AXIS,
-    "array": "tensor",
-    "arrays": "tensors",
-    "nn": "tf.nn",
-    "repeat": "tf.repeat",
-    "tile": "tf.tile",
-}
 
 # TensorFlow has two pools of threads; Eigen chose its instructions when it was compiled.
 POOLS = ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
