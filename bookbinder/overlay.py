@@ -71,7 +71,7 @@ def stamp(book: Book, edition: Edition) -> list[str]:
     for overlay in overlays_of(book, edition):
         text = overlay.text
         for old, label, mistake in overlay.stale:
-            text = text.replace(f'"{old}"', f'"{label}"').replace(f": {old} -->", f": {label} -->")
+            text = text.replace(f'"{old}"', f'"{label}"')
             told.append(mistake)
         if text != overlay.text:
             write_whole(overlay.path, text)
@@ -128,10 +128,6 @@ class Overlay:
         self.result = self.laid_over()
         self.mistakes += self.foreign()
 
-    @property
-    def has_places(self) -> bool:
-        return any(change.kind == PLACE for change in self.changes)
-
     def find_headings(self) -> Iterator[tuple[Spot, str]]:
         """Yield the place of each heading and its line; `#` in a fence is none."""
         fenced = False
@@ -166,7 +162,7 @@ class Overlay:
             where = f"what this changes, at {self.where(spots[0])}, stands under {titles[0]!r}"
             raise BookError(f"{where}, here under {titles[1]!r}")
         self.under = self.under and there
-        if change.kind == CELL and change.cells and change.cells[0][0].cell_type == "code":
+        if change.kind == CELL:
             self.fill_in(spots[0][0], *change.cells[0])
 
     def heading(self, line: str, begin: Spot | None = None) -> Spot:
@@ -252,7 +248,7 @@ class Overlay:
             if cell.cell_type == "code" and change is None:
                 yield copy.deepcopy(cell), self.chapter.places[index]
             elif cell.cell_type == "code":
-                yield from copy.deepcopy(change.cells)
+                yield from copy.deepcopy([new for new in change.cells if new[0].source.strip()])
             elif kept := self.kept_lines(index, cell):
                 prose = copy.deepcopy(cell)
                 prose.source = "\n".join(line for line, _ in kept).strip("\n")

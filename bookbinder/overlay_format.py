@@ -3,12 +3,11 @@
 An overlay, book/<framework>/<chapter>.md, holds only what differs from the chapter:
 
     ## Heading                        a heading of the chapter: what follows stands under it there
-    ```python was="scores @ec42fc9c"  a cell in place of the one of this name and id
+    ```python was="scores @ec42fc9c"  a cell in place of this one; empty, it drops it
     ```python                         a cell (or prose) that follows the cell before it
     <!-- was: A line of prose. -->    what stands below replaces this line; nothing drops it
     <!-- was alone: A line. -->       so it does, and somebody saw that the others keep it rightly
     <!-- after: A line of prose. -->  what stands below follows this line
-    <!-- drop cell: y @0f3b9d21 -->   the cell is left out; what stands below takes its place
     <!-- drop section: ## Heading --> the section is left out, with its cells
     <!-- new section -->              the heading below is of this edition, and not of the chapter
 
@@ -30,9 +29,9 @@ from nbformat import NotebookNode
 from bookbinder.errors import BookError
 
 CELL, WAS, ALONE, AFTER, PLACE = "cell", "was", "was alone", "after", "heading"
-DROP_CELL, DROP = "drop cell", "drop section"
+DROP = "drop section"
 NEW = "<!-- new section -->"
-COMMENT = re.compile(rf"<!-- *({WAS}|{ALONE}|{AFTER}|{DROP_CELL}|{DROP}): *(\S.*?) *-->", re.DOTALL)
+COMMENT = re.compile(rf"<!-- *({WAS}|{ALONE}|{AFTER}|{DROP}): *(\S.*?) *-->", re.DOTALL)
 HEADING = re.compile(r"#+ +\S")
 NAMED = re.compile(rf"\s*# ({WAS}|{AFTER})(?: (\d+) lines)?: (.*)")
 SHOWN = 60  # how much of a line a message quotes
@@ -105,7 +104,7 @@ def read_comment(line: str, place: str, rest: Iterator[Line]) -> Change:
     while "-->" not in text and (more := next(rest, None)):
         text += f"\n{more[0]}"
     if match := COMMENT.fullmatch(text.strip()):
-        return Change(CELL if match[1] == DROP_CELL else match[1], match[2], place)
+        return Change(match[1], match[2], place)
     kinds = f"<!-- {WAS}: … -->, <!-- {AFTER}: … --> or <!-- {DROP}: … -->"
     raise BookError(f"{place}: write {kinds}, got {short(line)!r}")
 
@@ -131,7 +130,7 @@ def is_heading(text: str) -> bool:
 
 
 def settle_prose(change: Change) -> None:
-    """Cut blank lines around new prose; in place of a cell or behind one, it becomes a cell."""
+    """Cut blank lines around new prose; behind a cell, it becomes one, too."""
     lines = change.lines
     while lines and change.kind != AFTER and not lines[0][0].strip():
         del lines[0]

@@ -55,7 +55,7 @@ WHOLE = (
     + code_cell("x = jnp.zeros(3)", 'was="{x}"')
     + "\n<!-- drop section: ## Look before you clear -->\n"
 )
-DROPPED = "<!-- drop cell: {x.zero_} -->\n<!-- drop cell: {x} -->\n"
+DROPPED = '```python was="{x.zero_}"\n```\n```python was="{x}"\n```\n'
 
 
 def sources(chapter):
@@ -88,7 +88,7 @@ def test_lines_follow_a_line_that_stays(lay):
 
 def test_cells_and_prose_may_follow_a_replaced_cell_and_one_of_two_equal_ones_is_numbered(lay):
     text = code_cell("key = 0", 'was="{x}"') + "\nWords about it.\n" + code_cell("key += 1")
-    text += "<!-- drop cell: {x.zero_} -->\n" + code_cell("other = 1", 'was="{same 2}"')
+    text += '```python was="{x.zero_}"\n```\n' + code_cell("other = 1", 'was="{same 2}"')
     assert sources(lay(text))[2:5] == ["key = 0", "Words about it.", "key += 1"]
     assert sources(lay(text))[-2:] == ["same = 1", "other = 1"]
 
@@ -151,7 +151,7 @@ NO_HEADING = "no heading of the chapter, from here on, is "
 MISTAKES = {  # text of an overlay -> the message
     code_cell("1", 'was="y @00000000"'): "00_x.md:2: no cell is 'y @00000000'",
     code_cell("1", 'was="x.zero @0"'): "no cell is 'x.zero @0'; most like it, at book/00_x.md:20",
-    DROPPED + code_cell("1", 'was="{x}"'): f"{BOOK}:12 is replaced or left out at {JAX}:2",
+    DROPPED + code_cell("1", 'was="{x}"'): f"{BOOK}:12 is replaced or left out at {JAX}:3",
     code_cell("# was: y = 1", 'was="{x}"'): "3: no line of the cell, from here on, is 'y = 1'",
     "<!-- was: PyTorch has the word for it. -->\nJAX.\n": "no place has the line 'PyTorch has the "
     "word for it.'; most like it, at book/00_x.md:4: 'PyTorch has a word for it.'",
