@@ -22,8 +22,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import jupytext
 import nbformat
+from jupytext.cell_metadata import parse_key_equal_value
 from nbformat import NotebookNode
 
 from bookbinder.errors import BookError
@@ -85,8 +85,8 @@ def add_code(changes: list[Change], opening: str, place: str, rest: Iterator[Lin
         body.append(line)
     else:
         raise BookError(f"{place}: this code cell has no end")
-    (cell,) = jupytext.reads(f"{opening}\n{fence}", fmt="md").cells
-    cell.source = "\n".join(line for line, _ in body)
+    options = parse_key_equal_value(opening.lstrip("`").removeprefix("python"))
+    cell = nbformat.v4.new_code_cell("\n".join(line for line, _ in body), metadata=options)
     if old := cell.metadata.pop(WAS, None):
         changes.append(Change(CELL, str(old), place))
     elif not changes or changes[-1].kind != CELL:
