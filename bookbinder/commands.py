@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bookbinder.binding import bind_edition, bind_translation
 from bookbinder.catalogs import check_catalogs, say_in
-from bookbinder.classroom.deck import write_deck
+from bookbinder.classroom.slides import write_slides
 from bookbinder.classroom.submissions import grade_folder
 from bookbinder.config import ENGLISH, Book, Edition, chapter_named, read_book
 from bookbinder.contents_panel import write_contents_panel
@@ -82,9 +82,8 @@ def parser() -> argparse.ArgumentParser:
     add("pdf", make_pdf, "print the site as one PDF")(
         "--no-exercises", dest="exercises", action="store_false", help="leave out the exercises"
     )
-    slides = add("slides", make_slides, "write the slides of a chapter or a session as one file")
-    slides("chapter", nargs="?", default="", help="this one only (default: all of the session)")
-    slides("--session", default="", help="one of TEACHING.md's sessions (default: whole chapter)")
+    slides = add("slides", make_slides, "write the slides of a chapter as one file")
+    slides("chapter", nargs="?", default="")
     return top
 
 
@@ -168,7 +167,11 @@ def make_pdf(book: Book, options: argparse.Namespace) -> None:
 
 
 def make_slides(book: Book, options: argparse.Namespace) -> None:
-    write_deck(book, edition_of(book, options), options.chapter, options.session)
+    if not options.chapter:
+        raise BookError("which chapter? for example: make slides CHAPTER=4")
+    edition = edition_of(book, options)
+    name = chapter_named(options.chapter, book.chapters_of(edition))
+    write_slides(book, bound_edition_of(book, options), name)
 
 
 def bring_chapter(book: Book, options: argparse.Namespace) -> None:

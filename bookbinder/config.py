@@ -26,8 +26,8 @@ TAGS = {"zh": "zh-CN"}  # of the language in HTML, where it is another
 REPOSITORY = re.compile(r"(https|file)://[^\s\"'\\]+")  # for pip after "git+", inside quotes
 KEYS = {"title": str, "seconds_per_cell": int, "chapters": list, "frameworks": dict}
 KEYS |= {"languages": list, "appendices": list, "repository": str, "routes": dict}
-KEYS |= {"unlinked": list, "sessions": dict}
-OPTIONAL = {"appendices": [], "repository": "", "routes": {}, "unlinked": [], "sessions": {}}
+KEYS |= {"unlinked": list}
+OPTIONAL = {"appendices": [], "repository": "", "routes": {}, "unlinked": []}
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,6 @@ class Book:
     appendices: tuple[str, ...] = ()  # the last chapters, named by letters in the contents
     # name -> what to read: "chapter", all of it but its exercises, or "chapter#Heading"
     routes: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    sessions: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of a course, likewise
     unlinked: tuple[str, ...] = ()  # terms whose later uses do not link to their explanation
 
     @property
@@ -143,17 +142,14 @@ def read_book(root: Path) -> Book:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BookError(f"{FILE}: {error}") from None
     check_keys(table, KEYS, FILE)
-    walks = {
-        key: {name: tuple(map(str, entries)) for name, entries in table[key].items()}
-        for key in ("routes", "sessions")
-    }
+    routes = {name: tuple(map(str, entries)) for name, entries in table["routes"].items()}
     appendices = tuple(map(str, table["appendices"]))
     lists = {"chapters": (*map(str, table["chapters"]), *appendices), "appendices": appendices}
     lists["unlinked"] = tuple(map(str, table["unlinked"]))
     lists["languages"] = read_languages(table["languages"])
     editions = read_editions(root, table["frameworks"])
     values = {key: table[key] for key in ("title", "seconds_per_cell", "repository")}
-    book = Book(root=root, editions=editions, **walks, **values, **lists)
+    book = Book(root=root, editions=editions, routes=routes, **values, **lists)
     if book.seconds_per_cell <= 0:
         raise BookError(f"{FILE}: seconds_per_cell must be positive, got {book.seconds_per_cell}")
     if book.repository and not REPOSITORY.fullmatch(book.repository):

@@ -41,19 +41,14 @@ def read_route(
         if name not in by_name:
             raise BookError(f"{where}: no chapter {name!r}{guess(name, by_name)}")
         titles = [section.heading.english_title for section in by_name[name]]
-        if heading and not any(is_named(title, heading) for title in titles):
+        if heading and heading not in titles:
             raise BookError(f"{where}: {name} has no section {heading!r}{guess(heading, titles)}")
         route.setdefault(name, []).extend(
             section
             for section, title in zip(by_name[name], titles, strict=True)
-            if (is_named(title, heading) if heading else not section.is_exercises)
+            if (title == heading if heading else not section.is_exercises)
         )
     return route
-
-
-def is_named(title: str, heading: str) -> bool:
-    """Say whether an entry names a heading: all of it, or what all editions have before a colon."""
-    return title == heading or title.startswith(f"{heading}:")
 
 
 def route_name(name: str, say: Say = str) -> str:

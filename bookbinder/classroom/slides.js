@@ -1,27 +1,54 @@
-// Sets each slide as large as it has room, then starts reveal.js.
-(async () => {
-  const root = document.documentElement;
-  if (new URLSearchParams(location.search).has("dark")) root.dataset.theme = "dark";
-  await Promise.all([...document.fonts].map((face) => face.load().catch(() => {})));
-  await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
-  const STEPS = 10, SIZES = { code: [26, 16, "px"], prose: [32, 24, "px"], zoom: [1.4, 0.9, ""] };
-  const walls = [...document.querySelectorAll(".wall")];
-  document.body.classList.add("measuring");
-  for (let step = 1; step <= STEPS; step++) {
-    const over = walls.filter((wall) => wall.scrollHeight > wall.clientHeight); // read all, then write
-    for (const wall of over)
-      for (const [name, [most, least, unit]] of Object.entries(SIZES))
-        wall.style.setProperty(`--${name}`, most + (least - most) * step / STEPS + unit);
+// Starts reveal.js with each slide as large as it has room for; MathJax calls this when it is done.
+const WIDTH = 1152, GROWTH = 2, STEPS = 12, LEAST = 0.6;
+const LONGEST = 105, WRAPPED = 85; // letters of a line that need not, and may, go on in the next
+
+async function startSlides() {
+  for (const link of document.querySelectorAll(".slides a")) link.replaceWith(...link.childNodes);
+  for (const slide of document.querySelectorAll(".slides section section")) {
+    const wall = document.createElement("div");
+    wall.className = "wall";
+    wall.append(...[...slide.childNodes].filter((part) => !part.matches?.("aside")));
+    slide.prepend(wall);
   }
-  document.body.classList.remove("measuring");
+  for (const output of document.querySelectorAll(".jp-Cell-inputWrapper + .jp-Cell-outputWrapper"))
+    output.classList.add("fragment"); // the room predicts it first
+  await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
+  for (const image of document.querySelectorAll(".wall img")) {
+    const { naturalWidth: width, naturalHeight: height } = image;
+    image.parentElement.style.setProperty("--height", `${Math.min(GROWTH, WIDTH / width) * height}px`);
+  }
+  fit([...document.querySelectorAll(".wall")]);
   await Reveal.initialize({
     plugins: [RevealNotes], hash: true, width: 1280, height: 720, margin: 0, center: false,
     slideNumber: "c/t", transition: "none", navigationMode: "linear", controls: false,
     pdfSeparateFragments: false, pdfMaxPagesPerSlide: 1,
   });
-  // A slider that was moved gives the keys back to the slides.
-  addEventListener("pointerup", () => {
-    if (document.activeElement?.matches("input:not([type=text])")) document.activeElement.blur();
-  });
-  root.dataset.ready = "";
-})();
+  document.documentElement.dataset.ready = "";
+}
+
+// Sets slides smaller that are too full; what still has no room can be scrolled.
+function fit(walls) {
+  const full = (part) => part.scrollHeight > part.clientHeight + 1 || part.scrollWidth > part.clientWidth + 1;
+  document.body.classList.add("measuring");
+  for (const pre of document.querySelectorAll(".wall pre")) {
+    const letters = Math.max(...pre.textContent.split("\n").map((line) => line.length));
+    pre.style.setProperty("--letters", letters > LONGEST ? WRAPPED : letters);
+  }
+  for (let step = 1; step <= STEPS; step++)
+    for (const wall of walls.filter(full)) // read all, then write
+      wall.style.setProperty("--scale", 1 - (1 - LEAST) * step / STEPS);
+  for (const wall of walls.filter(full)) wall.classList.add("scrolls");
+  document.body.classList.remove("measuring");
+}
+
+// A slider that was moved gives the keys back to the slides.
+addEventListener("pointerup", () => {
+  if (document.activeElement?.matches("input:not([type=text])")) document.activeElement.blur();
+});
+
+window.MathJax = {
+  tex: { inlineMath: [["$", "$"]] },
+  svg: { fontCache: "local" },
+  options: { enableMenu: false, ignoreHtmlClass: "jp-OutputArea|highlight" },
+  startup: { pageReady: () => MathJax.startup.defaultPageReady().then(startSlides) },
+};

@@ -1,268 +1,271 @@
-"""Cut a page of the site into slides, by the form of its text alone.
+"""Turn a chapter's notebook into slides: one file that needs no other, and no network.
 
-A slide is one thing: an equation, a cell, a figure, an explorer, a list, a table, a box. Above it
-stands the sentence before it; then come, each with the next key, its output and the first sentence
-after it: the room predicts, runs, explains. The rest of the prose is for the speaker's notes.
+A slide shows one thing: a cell, an equation, a picture, a list, a table, a box. Above it stands the
+sentence before it; all other prose is for the speaker's notes. Tags and the tree of the Markdown
+tell what is what, so this holds in every language.
 """
 
+import ast
+import copy
 import re
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
 
-import bs4
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell, new_notebook, new_output
 
-from bookbinder.chapters import NO_SLIDE
-from bookbinder.classroom.slide_code import count, for_a_wall
+from bookbinder.binding import notebook_path
+from bookbinder.chapters import NO_SLIDE, fold_of, tags_of
+from bookbinder.config import Book, Edition
+from bookbinder.errors import BookError
+from bookbinder.files import read_notebook, write_whole
 
-SKIPPED = re.compile(r"imports|check")  # what a fold says that it has
-RESULT = re.compile(r'class="(?:fragment )?(?:out|picture|bd-article live)')
-LONGEST_LEAD = 330  # letters
-LONGEST_LIST = 800  # letters
-BESIDE_ITS_QUESTION = 170  # letters above an explorer, which has a sentence of its own
-ROOM = (1152, 520)  # CSS pixels that a picture may have, and how much it may grow
-GROWTH = 2.0
-TALL = 0.7  # height by width of a picture that stands beside its text
-LINE = 36  # CSS pixels of a line of code
-WIDEST, WRAPPED = 105, 80  # letters of a line that need not, and may, go on in the next
-MOST_LINES, MOST_ABOVE = 21, 15  # of code with printed lines, and with a picture
-MOST_WITH_GAPS = 6  # lines; a longer output is shown without blank ones
-ENOUGH = 0.8  # of a picture's height
-SENTENCE = re.compile(r"\n(?![^<]*>)")  # in this book a line is a sentence
-# A sentence that begins so needs the one before it.
-LEANS = re.compile(
-    r".*\bsuch\b|(?:\S+ ){0,4}(?:it|they|this|these|them|its|their)\b|(?:It|They|This|These|That|"
-    r"Those|Such|So|Then|Thus|Their|Its|Both|But|And|Or|Only|Neither|Here|There|Now|Each|All|None|"
-    r"Instead|Otherwise|Again|Below|Look|Which one|[a-z])\b"
-)
-TO_LOOK = re.compile(r"\b[Ll]ook (?:at|for|where|how)\b|^Compare\b|^Watch\b")
-OF_A_PICTURE = re.compile(r"\b(?:picture|diagram|panels?|heat maps?)\b")
-# A sentence that leads on, not back.
-ANNOUNCES = re.compile(
-    r"^(?:There (?:is|are)|In the (?:picture|diagram|explorer)|Next|Now|Let |Take |Suppose|But )"
-    r"|^(?:Two|Three|Four|Five) \w+ (?:follow|remain|are)\b|\b(?:two|three|four|five) \w+\.$"
-    rf"|{TO_LOOK.pattern}"
-)
+HERE = Path(__file__).parent
+MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
+CITATIONS = re.compile(r"(?:,? ?\[\[\d+\]\]\(#[^)]*\))+")
+LONGEST_LEAD = 200  # letters; a shorter one has the sentences before it, too
+MOST_LINES, PICTURE = 18, 12  # of things that share a slide, and what a picture counts for
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of Markdown, or a cell of code."""
+
+    kind: str  # heading, prose, fold (it opens on a click), thing
+    cell: NotebookNode
+    level: int = 0  # of a heading
 
 
 @dataclass
 class Slide:
     heading: str
-    parts: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    lead: str
+    begins: bool  # a section of the chapter
+    things: list[NotebookNode]
+    notes: list[str]
 
-    def __str__(self) -> str:
-        heading = f"<h2>{self.heading}</h2>"
-        notes = f'<aside class="notes">{"".join(self.notes)}</aside>' if self.notes else ""
-        return f"{heading}{''.join(self.parts)}{notes}"
+    def cells(self) -> Iterator[NotebookNode]:
+        """Yield the slide as nbconvert takes it."""
+        yield markdown(f"{self.heading}\n\n{self.lead}", "slide" if self.begins else "subslide")
+        yield from self.things
+        if self.notes:
+            yield markdown("\n\n".join(self.notes), "notes")
 
 
-@dataclass
-class Cutter:
-    """What stands between the last slide and the next: paragraphs, each a list of sentences."""
+def write_slides(book: Book, edition: Edition, name: str) -> None:
+    """Write the slides of a chapter from its notebook."""
+    slides = slides_of(read_notebook(notebook_path(edition, name)))
+    folder = book.root / "_build" / "slides"
+    folder = folder if edition == book.editions[0] else folder / edition.notebooks.name
+    html = page_of(slides, edition)
+    write_whole(folder / f"{name}.html", html)
+    count = sum(cell.metadata.slideshow.slide_type.endswith("slide") for cell in slides.cells)
+    print(f"{book.named(folder / name)}.html: {count} slides, {len(html) / 1e6:.1f} MB")
 
-    heading: str
-    slides: list[Slide] = field(default_factory=list)
-    waiting: list[list[str]] = field(default_factory=list)
 
-    def prose(self, paragraph: bs4.Tag) -> None:
-        sentences = filter(None, map(str.strip, SENTENCE.split(paragraph.decode_contents())))
-        self.waiting.append(list(sentences))
-
-    def show(self, *parts: str) -> None:
-        """Make a slide of a thing; the waiting prose ends the slide before and leads to this."""
-        longest = BESIDE_ITS_QUESTION if "d2l-" in parts[0] else LONGEST_LEAD
-        lead, rest = lead_of(self.waiting, longest)
-        if len(self.waiting) > 1 or self.shows_result():
-            self.conclude(rest)
-        self.waiting = []
-        if lead and not fits(plain(lead[-1]), "".join(parts)):
-            self.waiting, lead = [lead], []
-        notes = [paragraph_of(sentences) for sentences in rest if sentences]
-        shown = [f'<div class="lead">{paragraph_of(lead)}</div>'] if lead else []
-        self.slides.append(Slide(self.heading, [*shown, *parts], notes))
-
-    def shows_result(self) -> bool:
-        """Say whether the last slide shows what a cell gave, which the text then explains."""
-        return bool(RESULT.search(self.shown()))
-
-    def shown(self) -> str:
-        return "".join(self.slides[-1].parts) if self.slides else ""
-
-    def conclude(self, paragraphs: list[list[str]]) -> None:
-        """Give the last slide the first of these sentences, and its notes that paragraph."""
-        if not (self.slides and paragraphs and paragraphs[0]):
-            return
-        first = paragraphs[0][0]
-        if announces(first) or first.startswith("<strong") or "d2l-explorer" in self.shown():
-            return
-        sentence, *more = paragraphs.pop(0)
-        shown = "conclusion" if plain(first)[:1].islower() else "conclusion fragment"
-        self.slides[-1].parts.append(f'<div class="{shown}">{paragraph_of([sentence])}</div>')
-        self.slides[-1].notes += [paragraph_of(more)] if more else []
-
-    def close(self) -> list[Slide]:
-        """Return the slides of a section; one without a thing to show is its first sentences."""
-        if not self.slides and self.waiting:
-            first, *rest = self.waiting
-            shown = [s for at, s in enumerate(first) if len(plain(*first[: at + 1])) < LONGEST_LEAD]
-            self.waiting = [first[len(shown) :], *rest]
-            part = f'<div class="lead">{paragraph_of(shown)}</div>'
-            self.slides.append(Slide(self.heading, [part]))
+def slides_of(notebook: NotebookNode) -> NotebookNode:
+    """Return a notebook whose cells are slides, in the order of the chapter."""
+    slides: list[Slide] = []
+    heading, waiting, notes, begins = "", [], [], True
+    for block in lectured(list(blocks_of(notebook))):
+        if block.kind == "heading":
+            notes += waiting
+            heading, waiting = block.cell.source, []
+            if block.level < 3 and not begins:
+                notes, begins = [], True
+        elif block.kind != "thing":
+            waiting.append(block.cell.source)
+        elif not waiting and slides and has_room(slides[-1], heading, block.cell):
+            slides[-1].things.append(block.cell)
         else:
-            self.conclude(self.waiting)
-        if self.slides:
-            self.slides[-1].notes += [paragraph_of(p) for p in self.waiting if p]
-        return self.slides
+            lead, rest = lead_of(waiting)
+            notes += rest
+            notes = notes if begins else []
+            slides.append(Slide(heading, lead, begins, [block.cell], notes))
+            waiting, begins = [], False
+    notes += waiting
+    return new_notebook(cells=[cell for slide in slides for cell in slide.cells()])
 
 
-def plain(*html: str) -> str:
-    return re.sub(r"<mjx-container.*?</mjx-container>|<[^>]+>", "", " ".join(html)).strip()
+def blocks_of(notebook: NotebookNode) -> Iterator[Block]:
+    """Yield what stands in a notebook, but for cells that have no slide."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            yield from blocks_in(cell.source)
+        elif shown := on_a_slide(cell):
+            yield Block("thing", shown)
 
 
-def paragraph_of(sentences: Iterable[str]) -> str:
-    return f"<p>{' '.join(sentences)}</p>"
+def blocks_in(text: str) -> Iterator[Block]:
+    """Yield the blocks of some Markdown; what a fold holds is one."""
+    text = CITATIONS.sub("", text)
+    lines, tokens, fold = text.split("\n"), MARKDOWN.parse(text), []
+    for at, token in enumerate(tokens):
+        if token.level or not token.map:
+            continue
+        source = "\n".join(lines[slice(*token.map)]).strip()
+        html = source if token.type == "html_block" else ""
+        if fold or html.startswith("<details"):
+            fold.append(source)
+            if html.endswith("</details>"):
+                yield Block("fold", markdown("\n\n".join(fold)))
+                fold = []
+        elif token.type == "heading_open":
+            yield Block("heading", markdown(source), int(token.tag[1]))
+        elif token.type == "paragraph_open" and not is_picture(tokens[at + 1]):
+            yield Block("prose", markdown(source))
+        elif not html:
+            yield Block("thing", markdown(source))
 
 
-def fits(sentence: str, html: str) -> bool:
-    """Say whether a sentence may be about this thing: one about a picture waits for a picture."""
-    if OF_A_PICTURE.search(sentence):
-        return "<figure" in html or "d2l-" in html
-    return bool(RESULT.search(html)) or 'class="code' not in html or not TO_LOOK.search(sentence)
+def is_picture(paragraph) -> bool:
+    return [token.type for token in paragraph.children] == ["image"]
 
 
-def announces(sentence: str) -> bool:
-    return bool(ANNOUNCES.search(plain(sentence))) or plain(sentence).endswith(":")
+def lectured(blocks: list[Block]) -> list[Block]:
+    """Return blocks without the exercises, which have hints, and the last section: references."""
+    starts = [at for at, block in enumerate(blocks) if 0 < block.level < 3]
+    sections = [blocks[i:j] for i, j in zip(starts, [*starts[1:], None], strict=True)]
+    kept = sections[:1] + [part for part in sections[1:-1] if not is_exercises(part)]
+    return [block for section in kept for block in section]
 
 
-def belongs(sentence: str, following: str) -> bool:
-    """Say whether the second of two sentences cannot stand without the first."""
-    return bool(LEANS.match(plain(following))) or announces(sentence)
+def is_exercises(section: list[Block]) -> bool:
+    """Say whether a section has sections in it, with hints."""
+    hints = any(b.cell.source.startswith('<details class="hint">') for b in section)
+    return hints and any(block.level > 2 for block in section)
 
 
-def lead_of(paragraphs: list[list[str]], longest: int) -> tuple[list[str], list[list[str]]]:
-    """Return the sentences that lead to a thing, and the paragraphs without them.
+def lead_of(paragraphs: list[str]) -> tuple[str, list[str]]:
+    """Return the last sentence before a thing, with those before it that fit, and all the rest.
 
-    These are the last one and, as long as a sentence needs it, the one before; "Break it:" and the
-    like stand with all that follows.
+    A line is a sentence in this book.
     """
-    if not paragraphs:
-        return [], []
+    if not paragraphs or paragraphs[-1].startswith("<"):
+        return "", paragraphs
     *before, last = paragraphs
-    aside = [s for s in last if plain(s).startswith("(")]
-    last = [s for s in last if s not in aside]
-    at = max(len(last) - 1, 0)
-    while at and (last[0].startswith("<strong") or belongs(last[at - 1], last[at])):
-        if len(plain(*last[at - 1 :])) > longest:
-            break
+    lines = last.split("\n")
+    at = len(lines) - 1
+    while at and width_of(" ".join(lines[at - 1 :])) <= LONGEST_LEAD:
         at -= 1
-    rest = last[:at] + aside
-    if at and not before and re.search(r"[^.?!”)]$", plain(last[-1])):
-        before = [[]]  # an unfinished sentence: its whole paragraph leads on
-    return last[at:], [*before, rest] if rest else before
+    return "\n".join(lines[at:]), [*before, "\n".join(lines[:at])] if at else before
 
 
-def slides_of(section: bs4.Tag) -> list[Slide]:
-    """Return the slides of a section of a page, with those of the sections in it."""
-    heading = section.find(re.compile("^h[2-4]$"), recursive=False)
-    cutter = Cutter(heading.decode_contents().strip())
-    inner: list[Slide] = []
-    for child in section.find_all(recursive=False):
-        kind = set(child.get("class", []))
-        if child.name == "section":
-            inner += slides_of(child)
-        elif child.name == "p" and child.find("img"):
-            cutter.show(picture(child.img))
-        elif child.name == "p":
-            cutter.prose(child)
-        elif "cell" in kind:
-            show_cell(cutter, child, kind)
-        elif child.name == "details" and "hint" not in kind and cutter.slides:
-            child.summary.decompose()
-            cutter.slides[-1].notes.append(child.decode_contents())
-        elif "highlight-default" in kind:
-            cutter.show(
-                f'<div class="code highlight"><pre>{child.pre.decode_contents()}</pre></div>'
-            )
-        elif "math" in kind:
-            cutter.show(str(child))
-        elif child.name in ("ul", "ol"):
-            show_list(cutter, child)
-        elif child.name == "blockquote" or "pst-scrollable-table-container" in kind:
-            cutter.show(f'<div class="bd-article thing">{child}</div>')
-    return [*cutter.close(), *inner]
+def width_of(text: str) -> int:
+    """Return how many letters wide a text is; a Han letter is as wide as two others."""
+    return sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in text)
 
 
-def show_list(cutter: Cutter, items: bs4.Tag) -> None:
-    """Make slides of a list, as many as its letters need."""
-    pages: list[list[bs4.Tag]] = [[]]
-    for item in items.find_all("li", recursive=False):
-        letters = len(plain(*map(str, [*pages[-1], item])))
-        pages.append([item]) if letters > LONGEST_LIST else pages[-1].append(item)
-    start = 1
-    for page in pages:
-        of = f'<{items.name} start="{start}">{"".join(map(str, page))}</{items.name}>'
-        cutter.show(f'<div class="bd-article thing">{of}</div>')
-        start += len(page)
+def has_room(slide: Slide, heading: str, thing: NotebookNode) -> bool:
+    """Say whether a thing that follows without a word has room on the slide before."""
+    return slide.heading == heading and sum(map(lines_of, [*slide.things, thing])) <= MOST_LINES
 
 
-def show_cell(cutter: Cutter, cell: bs4.Tag, kind: Collection[str]) -> None:
-    """Make slides of a cell: its code, where it is not folded, and what it shows."""
-    folded = cell.select_one("details.hide")
-    source = "" if folded else cell.select_one(".cell_input").get_text().strip()
-    shown = list(outputs(cell))
-    skipped = folded and SKIPPED.search(folded.summary.get_text())
-    if f"tag_{NO_SLIDE}" in kind or skipped or not (source or shown):
-        return
-    *before, last = for_a_wall(source) if source else [""]
-    for part in before:
-        cutter.show(code(part))
-    if not source:
-        cutter.show(*(html for html, _ in shown))
-        return
-    height = sum(map(float, re.findall(r"--height: (\d+)", "".join(html for html, _ in shown))))
-    lines = sum(lines for _, lines in shown)
-    most = MOST_ABOVE - height * ENOUGH / LINE if height else MOST_LINES
-    if shown and count(last) + lines > most:
-        cutter.show(code(last))
-        cutter.show(*(html for html, _ in shown))
-    else:
-        hidden = (re.sub(r'class="', 'class="fragment ', html, count=1) for html, _ in shown)
-        cutter.show(code(last), *hidden)
+def lines_of(thing: NotebookNode) -> int:
+    outputs = thing.get("outputs", [])
+    texts = [thing.source, *(output.get("text", "") for output in outputs)]
+    pictures = thing.source.startswith("![") + sum("data" in output for output in outputs)
+    return sum(len(text.splitlines()) for text in texts) + PICTURE * pictures
 
 
-def outputs(cell: bs4.Tag) -> Iterable[tuple[str, int]]:
-    """Yield each output of a cell, and how many lines of text it has."""
-    for output in cell.select(".cell_output > *"):
-        if output.name == "img":
-            yield picture(output), 0
-        elif "text_html" in output.get("class", []):
-            if output.select_one("details.calls") is None:
-                yield f'<div class="bd-article live">{output}</div>', 10
-        elif output.pre is not None:
-            text, widest = output.pre.decode_contents().rstrip(), WIDEST
-            if "traceback" in output["class"]:  # its last lines say what is wrong
-                text, widest = text.rpartition("\n\n")[2], WRAPPED
-            if text.count("\n") > MOST_WITH_GAPS:
-                text = re.sub(r"\n\s*\n", "\n", text)
-            lines = plain(text).split("\n")
-            letters = max(map(len, lines))
-            style = f'style="--letters: {letters if letters <= widest else WRAPPED}"'
-            yield f'<div class="out highlight"><pre {style}>{text}</pre></div>', len(lines)
+def on_a_slide(cell: NotebookNode) -> NotebookNode | None:
+    """Return a cell as slides show it: its code, unless it is folded, and what it shows."""
+    shown = copy.deepcopy(cell)
+    shown.source = "" if fold_of(cell) else without_docstrings(cell.source)
+    shown.outputs = [closer(output) for output in shown.outputs]
+    shown.metadata = NotebookNode(slideshow=NotebookNode(slide_type="-"))
+    shown.metadata.transient = {"remove_source": not shown.source}
+    has_none = NO_SLIDE in tags_of(cell) or is_check(shown) or not (shown.source or shown.outputs)
+    return None if has_none else shown
 
 
-def code(source: str) -> str:
-    html = highlight(source, PythonLexer(), HtmlFormatter())
-    letters = max(map(len, source.split("\n")))
-    return f'<div class="code" style="--letters: {letters}">{html}</div>'
+def is_check(cell: NotebookNode) -> bool:
+    """Say whether a cell only says that something is true."""
+    words = [word for output in cell.outputs for word in text_of(output).split()]
+    return {*words} == {"True"} and not definitions(cell.source)
 
 
-def picture(image: bs4.Tag) -> str:
-    """Return a picture as large as a slide has room for."""
-    width, height = float(image["width"]), float(image["height"])
-    scale = min(ROOM[0] / width, ROOM[1] / height, GROWTH)
-    kind = "picture tall" if height > TALL * width else "picture"
-    image["width"], image["height"] = f"{width * scale:.0f}", f"{height * scale:.0f}"
-    return f'<figure class="{kind}" style="--height: {height * scale:.0f}px">{image}</figure>'
+def text_of(output: NotebookNode) -> str:
+    return output.get("text") or output.get("data", {}).get("text/plain", "")
+
+
+def closer(output: NotebookNode) -> NotebookNode:
+    """Return text without blank lines, and an error as its message: its line stands above."""
+    if output.output_type == "error":
+        return new_output("stream", name="stderr", text=f"{output.ename}: {output.evalue}")
+    for texts, key in ((output, "text"), (output.get("data", {}), "text/plain")):
+        if key in texts:
+            texts[key] = "\n".join(line for line in texts[key].splitlines() if line.strip())
+    return output
+
+
+def without_docstrings(source: str) -> str:
+    """Return code without docstrings and marks of what is saved."""
+    lines = [line.partition("#@save")[0].rstrip() for line in source.split("\n")]
+    for node in definitions(source):
+        first, *rest = node.body
+        if rest and ast.get_docstring(node) is not None:
+            blank = not lines[first.end_lineno].strip()
+            lines[first.lineno - 1 : first.end_lineno + blank] = []
+    return "\n".join(lines).strip("\n").replace("\n\n\n", "\n\n")
+
+
+def definitions(source: str) -> list[ast.FunctionDef | ast.ClassDef]:
+    """Return all functions and classes, the last one first; none where code has a magic."""
+    try:
+        nodes = ast.walk(ast.parse(source))
+    except SyntaxError:
+        return []
+    found = [n for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    return sorted(found, key=lambda node: -node.lineno)
+
+
+def markdown(source: str, kind: str = "-") -> NotebookNode:
+    slideshow = NotebookNode(slide_type=kind)
+    return new_markdown_cell(source, metadata=NotebookNode(slideshow=slideshow))
+
+
+def page_of(slides: NotebookNode, edition: Edition) -> str:
+    """Return the HTML of slides, with pictures, styles and scripts in it."""
+    from nbconvert.exporters import SlidesExporter  # takes a second to import
+    from pygments.formatters import HtmlFormatter
+
+    exporter = SlidesExporter(
+        template_file=str(HERE / "slides.html.j2"),
+        embed_images=True,
+        exclude_anchor_links=True,
+        language_code=edition.tag,
+    )
+    styles = [
+        f"@layer reveal {{{packaged('sphinx-revealjs', 'dist/reveal.css')}}}",  # ours win
+        HtmlFormatter().get_style_defs(".highlight"),
+        (HERE / "slides.css").read_text(encoding="utf-8"),
+    ]
+    scripts = [
+        packaged("sphinx-revealjs", "dist/reveal.js"),
+        packaged("sphinx-revealjs", "plugin/notes/notes.js"),
+        (HERE / "slides.js").read_text(encoding="utf-8"),
+        packaged("sphinx-mathjax-offline", "tex-svg-full.js"),  # typesets when it is read
+    ]
+    resources = {
+        "metadata": {"path": str(edition.notebooks)},
+        "title": slides.cells[0].source.splitlines()[0].lstrip("# "),
+        "style": "\n".join(styles),
+        "scripts": [script.replace("</script", r"<\/script") for script in scripts],
+    }
+    return exporter.from_notebook_node(slides, resources)[0]
+
+
+def packaged(distribution: str, end: str) -> str:
+    """Return the text of a file in an installed distribution, by the end of its name."""
+    try:
+        files = metadata.files(distribution) or []
+    except metadata.PackageNotFoundError:
+        raise BookError(f"slides need {distribution}; `make slides` installs it") from None
+    file = next(file for file in files if file.as_posix().endswith(end))
+    return file.read_text(encoding="utf-8")
