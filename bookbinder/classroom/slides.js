@@ -10,6 +10,8 @@ async function startSlides() {
     wall.append(...[...slide.childNodes].filter((part) => !part.matches?.("aside")));
     slide.prepend(wall);
   }
+  for (const pre of document.querySelectorAll(".jp-OutputArea-output pre"))
+    pre.textContent = pre.textContent.replace(/\n\s*\n/g, "\n"); // as between matrices of a tensor
   for (const output of document.querySelectorAll(".jp-Cell-inputWrapper + .jp-Cell-outputWrapper"))
     output.classList.add("fragment"); // the room predicts it first
   await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
