@@ -10,6 +10,7 @@ async function startSlides() {
     wall.append(...[...slide.childNodes].filter((part) => !part.matches?.("aside")));
     slide.prepend(wall);
   }
+  for (const pre of document.querySelectorAll(".highlight pre")) pre.innerHTML = bare(pre.innerHTML);
   for (const pre of document.querySelectorAll(".jp-OutputArea-output pre"))
     pre.textContent = pre.textContent.replace(/\n\s*\n/g, "\n"); // as between matrices of a tensor
   for (const output of document.querySelectorAll(".jp-Cell-inputWrapper + .jp-Cell-outputWrapper"))
@@ -26,6 +27,14 @@ async function startSlides() {
     pdfSeparateFragments: false, pdfMaxPagesPerSlide: 1,
   });
   document.documentElement.dataset.ready = "";
+}
+
+// Returns code without docstrings, marks of what is saved, and more than one blank line.
+function bare(code) {
+  const lines = code.replace(/<span><\/span>| *<span class="c1">#@save.*?<\/span>/g, "").split("\n")
+    .filter((line) => !line.includes('class="sd"'));
+  const isKept = (line, before) => line || (before && !before.endsWith(":</span>"));
+  return lines.filter((line, at) => isKept(line, lines[at - 1])).join("\n");
 }
 
 // Sets slides smaller that are too full; what still has no room can be scrolled.

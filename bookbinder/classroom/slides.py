@@ -5,12 +5,10 @@ sentence before it; all other prose is for the speaker's notes. Tags and the tre
 tell what is what, so this holds in every language.
 """
 
-import ast
 import re
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
@@ -32,14 +30,10 @@ MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
 CITATIONS = re.compile(r"(?:,? ?\[\[\d+\]\]\(#[^)]*\))+")
 LONGEST_LEAD = 200  # bytes: a Han letter, which is as wide as two others, has three
 MOST_LINES, PICTURE = 16, 12  # on a slide of several things, and what a picture counts for
-TRUE = ({"True"}, {"Array(True,", "dtype=bool)"})  # as frameworks print it
-
-
-class Block(NamedTuple):
-    """A block of Markdown, or a cell of code."""
-
-    kind: str  # h1, h2, ...: a heading; prose; fold, hint: what opens on a click; thing
-    cell: NotebookNode
+TRUE = (["True"], ["Array(True,", "dtype=bool)"])  # as frameworks print it
+# Its kind, and a block of Markdown or a cell of code. Kinds are h1, h2, ...: a heading; prose; fold
+# and hint: what opens on a click; and thing: all else.
+Block = tuple[str, NotebookNode]
 
 
 def write_slides(book: Book, edition: Edition, name: str) -> None:
@@ -65,10 +59,10 @@ def page_of(slides: NotebookNode, edition: Edition) -> str:
         template_file=TEMPLATE.name,
         embed_images=True,
         exclude_anchor_links=True,
-        language_code=edition.tag,
         config=Config(CSSHTMLHeaderPreprocessor={"style": "default"}),
     )
-    return exporter.from_notebook_node(slides, {"metadata": {"path": str(edition.notebooks)}})[0]
+    resources = {"metadata": {"path": str(edition.notebooks)}, "language": edition.tag}
+    return exporter.from_notebook_node(slides, resources)[0]
 
 
 def slides_of(notebook: NotebookNode) -> NotebookNode:
@@ -78,7 +72,7 @@ def slides_of(notebook: NotebookNode) -> NotebookNode:
     for kind, cell in lectured(list(blocks_of(notebook))):
         lines = lines_of(cell)
         if kind in ("h1", "h2", "h3", "h4"):
-            notes.source = "\n\n".join([notes.source, *prose])
+            tell(notes, prose)
             heading, prose, room = cell.source, [], 0
             if kind < "h3" and not begins:
                 notes, begins = markdown("", "notes"), True
@@ -89,14 +83,19 @@ def slides_of(notebook: NotebookNode) -> NotebookNode:
             room -= lines
         else:
             lead, *rest = lead_of(prose)
-            notes.source = "\n\n".join([notes.source, *rest])
+            tell(notes, rest)
             notes = notes if begins else markdown("", "notes")
             above = markdown(f"{heading}\n\n{lead}", "slide" if begins else "subslide")
             cells += [above, notes, cell]
             prose, begins, room = [], False, MOST_LINES - lines
-    notes.source = "\n\n".join([notes.source, *prose])
+    tell(notes, prose)
     title = next(iter(cells)).source.splitlines()[0].lstrip("# ")
     return new_notebook(cells=cells, metadata={"title": title})
+
+
+def tell(notes: NotebookNode, texts: list[str]) -> None:
+    """Add texts to what the speaker reads."""
+    notes.source = "\n\n".join(filter(None, [notes.source, *texts]))
 
 
 def blocks_of(notebook: NotebookNode) -> Iterator[Block]:
@@ -105,7 +104,7 @@ def blocks_of(notebook: NotebookNode) -> Iterator[Block]:
         if cell.cell_type == "markdown":
             yield from blocks_in(CITATIONS.sub("", cell.source))
         elif shown := on_a_slide(cell):
-            yield Block("thing", shown)
+            yield "thing", shown
 
 
 def blocks_in(text: str) -> Iterator[Block]:
@@ -128,15 +127,15 @@ def blocks_in(text: str) -> Iterator[Block]:
             kind = "prose"
         elif token.type == "html_block":
             continue
-        yield Block(kind, markdown(source))
+        yield kind, markdown(source)
 
 
 def lectured(blocks: list[Block]) -> list[Block]:
     """Return blocks without exercises, which are sections with hints, and without references."""
-    starts = [at for at, block in enumerate(blocks) if block.kind in ("h1", "h2")]
+    starts = [at for at, (kind, _) in enumerate(blocks) if kind in ("h1", "h2")]
     sections = [blocks[i:j] for i, j in zip(starts, [*starts[1:], None], strict=True)]
     opening, *middle = sections if len(sections) == 1 else sections[:-1]
-    middle = [s for s in middle if not {"h3", "hint"} <= {block.kind for block in s}]
+    middle = [s for s in middle if not {"h3", "hint"} <= {kind for kind, _ in s}]
     return [block for section in (opening, *middle) for block in section]
 
 
@@ -157,8 +156,9 @@ def lead_of(paragraphs: list[str]) -> list[str]:
 
 def on_a_slide(cell: NotebookNode) -> NotebookNode | None:
     """Return a cell as slides show it, or None for one that has none, like a check."""
-    is_check = {*" ".join(map(text_of, cell.outputs)).split()} in TRUE and not definitions(cell.source)
-    source = "" if fold_of(cell) else without_docstrings(cell.source)
+    source = "" if fold_of(cell) else cell.source
+    printed = " ".join(map(text_of, cell.outputs)).split()
+    is_check = printed in TRUE and "def " not in source
     if NO_SLIDE in tags_of(cell) or is_check or not (source or cell.outputs):
         return None
     shown = {"slideshow": {"slide_type": "-"}, "transient": {"remove_source": not source}}
@@ -175,27 +175,6 @@ def lines_of(cell: NotebookNode) -> int:
 
 def text_of(output: NotebookNode) -> str:
     return output.get("text") or output.get("data", {}).get("text/plain", "")
-
-
-def without_docstrings(source: str) -> str:
-    """Return code without docstrings and marks of what is saved."""
-    lines = [line.partition("#@save")[0].rstrip() for line in source.split("\n")]
-    for node in definitions(source):
-        first = node.body[0]
-        if ast.get_docstring(node) is not None and len(node.body) > 1:
-            blank = not lines[first.end_lineno].strip()
-            lines[first.lineno - 1 : first.end_lineno + blank] = []
-    return "\n".join(lines).strip("\n").replace("\n\n\n", "\n\n")
-
-
-def definitions(source: str) -> list[ast.FunctionDef | ast.ClassDef]:
-    """Return all functions and classes, the last one first; none where code has a magic."""
-    try:
-        nodes = [*ast.walk(ast.parse(source))]
-    except SyntaxError:
-        return []
-    nodes = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    return sorted(nodes, key=lambda node: -node.lineno)
 
 
 def markdown(source: str, kind: str = "-") -> NotebookNode:
