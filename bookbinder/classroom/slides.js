@@ -26,6 +26,9 @@ async function startSlides() {
     slideNumber: "c/t", transition: "none", navigationMode: "linear", controls: false,
     pdfSeparateFragments: false, pdfMaxPagesPerSlide: 1,
   });
+  Reveal.on("slidechanged", () => { // whoever jumped back walks on through whole sections
+    for (const stack of document.querySelectorAll(".stack")) stack.removeAttribute("data-previous-indexv");
+  });
   document.documentElement.dataset.ready = "";
 }
 
