@@ -29,7 +29,7 @@ SCRIPTS = {  # distribution -> its folder of scripts
 MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
 CITATIONS = re.compile(r"(?:,? ?\[\[\d+\]\]\(#[^)]*\))+")
 LONGEST_LEAD = 200  # bytes: a Han letter, which is as wide as two others, has three
-MOST_LINES, PICTURE = 16, 12  # on a slide of several things, and what a picture counts for
+MOST_LINES, PICTURE = 16, 9  # on a slide of several things, and what a picture counts for
 TRUE = (["True"], ["Array(True,", "dtype=bool)"])  # as frameworks print it
 # Its kind, and a block of Markdown or a cell of code. Kinds are h1, h2, ...: a heading; prose; fold
 # and hint: what opens on a click; and thing: all else.
