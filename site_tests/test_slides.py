@@ -67,7 +67,7 @@ def slides(*cells) -> list[list[str]]:
         ([code("a", "1"), code("b")], [["", "", "a", "b"]]),
         ([code(TALL), code("b")], [["", "", TALL], ["", "", "b"]]),
         ([code("a", "1", "drawing"), code("b", "1", "no-slide")], [["", "", ""]]),
-        ([code("same(a)", "True"), code("def f(): 0", "True")], [["", "", "def f(): 0"]]),
+        ([code("same(a)", "True True\n"), code("def f(): 0", "True")], [["", "", "def f(): 0"]]),
         (["- a\n\n<details>\n\nB.\n\n</details>"], [["", "<details>\n\nB.\n\n</details>", "- a"]]),
         (["- a", f"## E\n\n- e\n\n### E1\n\n{HINT}", code("a")], [["", "", "- a"]]),
         (["As [[1]](#Z), [[2]](#Z).\n\n- a"], [["As.", "", "- a"]]),

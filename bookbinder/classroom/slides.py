@@ -30,7 +30,7 @@ MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
 CITATIONS = re.compile(r"(?:,? ?\[\[\d+\]\]\(#[^)]*\))+")
 LONGEST_LEAD = 200  # bytes: a Han letter, which is as wide as two others, has three
 MOST_LINES, PICTURE = 16, 9  # on a slide of several things, and what a picture counts for
-TRUE = (["True"], ["Array(True,", "dtype=bool)"])  # as frameworks print it
+TRUE = ({"True"}, {"Array(True,", "dtype=bool)"})  # as frameworks print it
 # Its kind, and a block of Markdown or a cell of code. Kinds are h1, h2, ...: a heading; prose; fold
 # and hint: what opens on a click; and thing: all else.
 Block = tuple[str, NotebookNode]
@@ -157,7 +157,7 @@ def lead_of(paragraphs: list[str]) -> list[str]:
 def on_a_slide(cell: NotebookNode) -> NotebookNode | None:
     """Return a cell as slides show it, or None for one that has none, like a check."""
     source = "" if fold_of(cell) else cell.source
-    printed = " ".join(map(text_of, cell.outputs)).split()
+    printed = {*" ".join(map(text_of, cell.outputs)).split()}
     is_check = printed in TRUE and "def " not in source
     if NO_SLIDE in tags_of(cell) or is_check or not (source or cell.outputs):
         return None
