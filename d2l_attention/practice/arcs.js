@@ -93,7 +93,7 @@
       return found;
     },
   };
-  const quoted = (all) => {
+  const quoted = (all, say) => {
     const shown = all.slice(0, 3).map((t) => `“${[...t].length > 16 ? `${[...t].slice(0, 16).join("")}…` : t}”`);
     return shown.join(", ") + (all.length > 3 ? say(" and more") : "");
   };
@@ -109,25 +109,24 @@
       return month > 0 && month < 13 && day > 0 && day <= new Date(Date.UTC(2000 + (found.y % 400), month, 0)).getUTCDate();
     });
   };
-  const count = (n) => n.toLocaleString("en-US");
-  const taken = (parts, vocabulary, most, what, takes, gap = "") => {
-    if (!parts.length) return { wrong: say(`Nothing is typed. ${takes}`) };
-    if (parts.length > most) return { wrong: say(`These are ${count(parts.length)} ${what}, and it takes at most ${most}.`) };
+  const taken = (say, parts, vocabulary, most, what, takes, gap = "") => {
+    if (!parts.length) return { wrong: say("Nothing is typed. {takes}", { takes }) };
+    if (parts.length > most) return { wrong: say("These are {count} {what}, and it takes at most {most}.", { count: parts.length.toLocaleString("en-US"), what, most }) };
     const unknown = [...new Set(parts.filter((part) => !vocabulary.includes(part)))];
-    if (unknown.length) return { wrong: say(`Not among the ${vocabulary.length} ${what} that this model knows: ${quoted(unknown)}. ${takes}`) };
+    if (unknown.length) return { wrong: say("Not among the {vocabulary} {what} that this model knows: {quoted}. {takes}", { vocabulary: vocabulary.length, what, quoted: quoted(unknown, say), takes }) };
     return { tokens: parts, text: parts.join(gap), ids: parts.map((part) => vocabulary.indexOf(part)) };
   };
   const takes = { // what is typed -> tokens and their numbers, or what is wrong with them
-    sentence: (text, { reads }) => taken(text.slice(0, 20000).toLowerCase().match(/[^\s.,;:!?]+/g) ?? [], reads, 12, say("words"), say("Choose from the lists."), " "),
-    translator: (text, { reads }) => {
-      const found = taken([...text.toLowerCase().trim()], reads.slice(1), 20, say("characters"), say("It takes dates such as 27 mar 2024, mar 27, 2024 or 4/7/1986."));
+    sentence: (text, { reads }, say) => taken(say, text.slice(0, 20000).toLowerCase().match(/[^\s.,;:!?]+/g) ?? [], reads, 12, say("words"), say("Choose from the lists."), " "),
+    translator: (text, { reads }, say) => {
+      const found = taken(say, [...text.toLowerCase().trim()], reads.slice(1), 20, say("characters"), say("It takes dates such as 27 mar 2024, mar 27, 2024 or 4/7/1986."));
       if (found.ids) {
         found.ids = found.ids.map((id) => id + 1); // 0 is padding
         if (!isDate(found.text)) found.note = say(", though this is no date in one of the eight spellings.");
       }
       return found;
     },
-    singer: (text, { reads }) => taken([...text.toLowerCase().replace(/\s/g, "")], reads, 24, say("letters"), say("It takes the letters a to z.")),
+    singer: (text, { reads }, say) => taken(say, [...text.toLowerCase().replace(/\s/g, "")], reads, 24, say("letters"), say("It takes the letters a to z.")),
   };
 
   const NS = "http://www.w3.org/2000/svg";
@@ -153,7 +152,7 @@
     return { font: r(16 * scale), x: sizes.map((s) => ((at += s * scale), r(at - (s * scale) / 2))) };
   };
   const stroke = (weight, thick) => `stroke-width:${r(weight * thick)}px`;
-  const draw = { // as in arcs.py; tokens, written (or none), weights of each that asks, who asks, size
+  const draw = { // tokens, written (or none), weights of each that asks, who asks, size
     row: (tokens, written, rows, asks, [width, height, numbers]) => {
       const { font, x } = line(tokens, width);
       const base = height - (numbers ? 24 : 8);
@@ -193,22 +192,24 @@
       return shapes;
     },
   };
-  const says = (asker, tokens, panels, letters) => {
+  const says = (say, asker, tokens, panels, letters) => {
+    const named = (j) => letters ? say("letter {j} ({tokens})", { j: j + 1, tokens: tokens[j].replace(" ", say("gap")) }) : tokens[j];
     const gets = (weights, most) => {
       const order = weights.map((w, j) => [w, j]).sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, most);
       const kept = order.filter(([w]) => w >= 0.05);
       const rest = 1 - kept.reduce((sum, [w]) => sum + w, 0);
-      const told = kept.map(([w, j]) => `${letters ? say(`letter ${j + 1} (${tokens[j].replace(" ", say("gap"))})`) : tokens[j]} ${w.toFixed(2)}`);
-      return told.join(", ") + (most > 1 && rest >= 0.05 ? `${told.length ? ", " : ""}${say(`all others ${rest.toFixed(2)}`)}` : "");
+      const told = kept.map(([w, j]) => `${named(j)} ${w.toFixed(2)}`);
+      if (most > 1 && rest >= 0.05) told.push(say("all others {rest}", { rest: rest.toFixed(2) }));
+      return told.join(", ");
     };
-    if (panels.length === 1) return say(`“${asker}” gives weight to: ${gets(panels[0], 3)}.`);
-    return say(`“${asker}” gives most weight to, head by head: ${panels.map((weights) => gets(weights, 1) || say("none")).join(", ")}.`);
+    if (panels.length === 1) return say("“{asker}” gives weight to: {gets}.", { asker, gets: gets(panels[0], 3) });
+    const each = panels.map((weights) => gets(weights, 1) || say("none")).join(", ");
+    return say("“{asker}” gives most weight to, head by head: {panels}.", { asker, panels: each });
   };
 
   const make = (tag, properties, ...children) => {
     const element = Object.assign(document.createElement(tag), properties);
     element.append(...children);
-    if (tag === "input" || tag === "select") element.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab: keys are mine
     return element;
   };
   const ready = (root) => new Promise((done) => { // the weights stand in the page, or come with its first use
@@ -219,8 +220,10 @@
     document.head.append(script);
   });
   const start = (root) => {
-    const held = JSON.parse(root.dataset.held);
+    const [held, words] = [root.dataset.held, root.dataset.words].map((text) => JSON.parse(text));
     const { kind, steps, shapes, panels } = held;
+    const say = (message, fields) => words[message].replace(/\{(\w+)\}/g, (_, name) => fields[name]);
+    const take = (typed) => takes[kind](typed, held, say);
     const find = (what) => root.querySelector(what);
     const [set, stage, told, out] = [".set", ".stage", ".says", ".out"].map(find);
     const layouts = kind === "sentence" ? ["row", "column"] : [kind === "translator" ? "rows" : "row"];
@@ -234,7 +237,7 @@
       const label = (words) => { output.textContent = words; input.setAttribute("aria-valuetext", words); };
       return { input, label };
     };
-    set.replaceChildren(make("label", { className: "typed" }, make("span", { textContent: held.ask }), text));
+    set.replaceChildren(make("label", { className: "typed" }, make("span", { textContent: words.ask }), text));
     const selects = held.choices?.map(([name, words], i) => {
       const select = make("select", {}, ...words.map((word) => make("option", { textContent: word })));
       set.append(make("label", { className: "choice" }, make("span", { textContent: name }), select));
@@ -247,9 +250,9 @@
       return select;
     });
     const step = slider(say("training steps"), steps.length - 1, held.step);
-    const asks = layouts[0] === "row" && selects ? null : slider(held.asker, 999, held.asks);
+    const asks = layouts[0] === "row" && selects ? null : slider(words.asker, 999, held.asks);
     const svgs = panels.map((name) => {
-      const box = make("figure", {}, ...(name ? [make("figcaption", { textContent: name })] : []));
+      const box = make("figure", {}, ...(name ? [make("figcaption", { textContent: words[name] })] : []));
       const drawn = layouts.map((layout) => {
         const svg = document.createElementNS(NS, "svg");
         const [width, height] = layout === "column" ? [300, 246] : held.size;
@@ -270,7 +273,7 @@
     const show = () => {
       if (!weights) return;
       clearInterval(timer);
-      const read = takes[kind](text.value, held);
+      const read = take(text.value);
       step.label(String(steps[step.input.value]));
       text.setAttribute("aria-invalid", Boolean(read.wrong));
       stage.classList.toggle("old", Boolean(read.wrong));
@@ -290,8 +293,8 @@
       }
       last = { read, run, at };
       const rows = run.weights.map((each) => each[at]);
-      told.textContent = asking.length ? says(asking[at], read.tokens, rows, kind !== "sentence") : say("It writes nothing.");
-      out.textContent = `${held.result} ${results[kind](run, read)}${read.note ?? ""}`;
+      told.textContent = asking.length ? says(say, asking[at], read.tokens, rows, kind !== "sentence") : say("It writes nothing.");
+      out.textContent = `${words.result} ${results[kind](run, read)}${read.note ?? ""}`;
       picture();
     };
     const results = {
@@ -339,13 +342,14 @@
       const stored = all.split(" "), unpacked = [];
       weights = (i) => (unpacked[i] ??= unpack(stored[i], shapes));
       root.dataset.ready = "";
-      root.run = (input, at) => models[kind](weights(at), takes[kind](input, held).ids); // for tests
+      root.run = (input, at) => models[kind](weights(at), take(input).ids); // for tests
       find(".still")?.remove();
       show();
     });
   };
   for (const root of document.querySelectorAll(".d2l-arcs:not([data-live])")) {
     root.dataset.live = "";
+    root.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab: keys are mine
     if (root.dataset.weights) {
       start(root);
       continue;

@@ -20,11 +20,9 @@ from d2l_attention.frameworks import current, load
 from d2l_attention.practice import drawing
 from d2l_attention.practice.diagnosis import Trial, diagnose
 from d2l_attention.practice.exercises import Exercise, Stream, find
-from d2l_attention.practice.explorer import STYLE
 from d2l_attention.practice.gradients import central_differences
 from d2l_attention.practice.words import say, worded
 
-CELL_STYLE = "".join(line for line in STYLE.splitlines() if line.startswith("table"))
 NOT_THEIRS = (str(Path(__file__).parent.parent), *map(sysconfig.get_path, ("stdlib", "purelib")))
 COLORS = {"passed": "#2da44e", "wrong": "#d1242f", "error": "#d1242f", "not attempted": "#8c959f"}
 VERDICTS = {
@@ -72,7 +70,7 @@ class Result:
             f'<p style="border-left:4px solid {COLORS[self.status]};padding-left:10px;'
             f'margin:6px 0"><b>{self.verdict}</b> {escape(self.message)}</p>'
         )
-        return f"<style>{CELL_STYLE}</style>\n{tables(self)}{verdict}"
+        return f"<style>{drawing.STYLE}</style>\n{tables(self)}{verdict}"
 
 
 def check(number: str | Exercise, answer: object, *, framework: str | None = None) -> Result:
@@ -366,12 +364,18 @@ def tables(result: Result) -> str:
         return ""
     target, answer, wrong, note = pictured(result.trial, result.tolerance)
     weights = ((target >= 0) & (target <= 1)).all() and target.size > 1
-    scale = (0.0, 1.0) if weights else None
     digits = digits_of(result.trial)
     titles = headings(result.trial)
-    both = (target, titles[0], None), (answer, titles[1], wrong)
+    none = np.zeros(target.shape, bool)
+    both = (target, titles[0], none), (answer, titles[1], wrong)
     pair = "\n".join(
-        drawing.table(matrix, title=title, digits=digits, scale=scale, marked=marks)
+        drawing.table(
+            [
+                drawing.Row(row, digits=digits, colored=weights, outlined=marked)
+                for row, marked in zip(matrix, marks, strict=True)
+            ],
+            title=title,
+        )
         for matrix, title, marks in both[is_secret(result.trial) :]
     )
     note = f"<p>{escape(note)}</p>" if note else ""

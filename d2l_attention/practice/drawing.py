@@ -5,9 +5,12 @@ not trust.
 """
 
 import math
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from html import escape
+from pathlib import Path
 
 import numpy as np
 
@@ -28,84 +31,103 @@ def number_text(value: float, digits: int = DIGITS) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
-def color(value: float, low: float = 0.0, high: float = 1.0) -> tuple[str, str]:
+def color(value: float) -> tuple[str, str]:
     """Return the background of a heat map's cell and a text color that is readable on it."""
     if math.isnan(value):
         return "#bdbdbd", "#1a1a1a"
-    place = min(max((value - low) / (high - low), 0.0), 1.0) * 8
+    place = min(max(value, 0.0), 1.0) * 8
     step = min(int(place), 7)
     below, above = (bytes.fromhex(stop) for stop in BLUES.split()[step : step + 2])
     mixed = (int(a + (b - a) * (place - step) + 0.5) for a, b in zip(below, above, strict=True))
     return "#" + bytes(mixed).hex(), "#ffffff" if place > 5.75 else "#000000"
 
 
+def asset(name: str) -> str:
+    """Return a script or a style sheet of this folder, without comments and indents."""
+    text = (Path(__file__).parent / name).read_text(encoding="utf-8")
+    lines = (re.sub(r"(^|\s)//.*", "", line).strip() for line in text.splitlines())
+    return "\n".join(filter(None, lines))
+
+
+STYLE = "".join(asset("tables.css").splitlines())
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table.
+
+    Args:
+        values: Numbers, or words.
+        name: Its head.
+        digits: How many decimals are shown.
+        colored: Whether cells have the colors of a heat map, from 0 to 1.
+        zeros: What a cell with an exact 0 is: "empty", "masked" (hatched) or "absent" (no cell).
+            All other cells then have the digits that are not shown as a title.
+        outlined: Which cells have a red outline.
+        wide: Letters for which each cell has room.
+        at: Where an explorer finds the values in a frame.
+        now: Whether the row is marked.
+    """
+
+    values: Sequence[float | str]
+    name: str = ""
+    digits: int = DIGITS
+    colored: bool = False
+    zeros: str = ""
+    outlined: Sequence[bool] = ()
+    wide: int = 0
+    at: int | None = None
+    now: bool = False
+
+    def html(self, headed: bool) -> str:
+        """Return the row, with a head if the table has heads."""
+        marks = ' class="now"' * self.now
+        marks += f' style="--cell:{self.wide}ch"' * bool(self.wide)
+        if self.at is not None:
+            marks += f' data-at="{self.at}" data-digits="{self.digits}"'
+            marks += f' data-zeros="{self.zeros}"' * bool(self.zeros)
+        head = f'<th scope="row">{escape(self.name)}</th>' * headed
+        return f"<tr{marks}>{head}{''.join(map(self.cell, range(len(self.values))))}</tr>"
+
+    def cell(self, j: int) -> str:
+        value, kind = self.values[j], "v"
+        styles = [background(value)] if self.colored else []
+        if len(self.outlined) and self.outlined[j]:
+            styles.append("outline:2px solid #d1242f")
+        marks = f' style="{";".join(styles)}"' * bool(styles)
+        if self.zeros and self.digits:
+            marks += f' title="{number_text(value)}"'
+            kind += " masked" if self.zeros == "masked" and value == 0 else ""
+        text = "" if self.zeros and value == 0 else number_text(value, self.digits)
+        return f'<td class="{kind}"{marks}>{escape(text)}</td>'
+
+
+def background(value: float) -> str:
+    return "background-color:{};color:{}".format(*color(value))
+
+
 def table(
-    matrix: np.ndarray,
+    rows: Sequence[Row],
     *,
     title: str = "",
-    rows: Sequence[str] | None = None,
-    columns: Sequence[str] | None = None,
-    digits: int = DIGITS,
-    scale: tuple[float, float] | None = (0.0, 1.0),
-    marked: np.ndarray | None = None,
-    zeros: str = "",
+    columns: Sequence[object] | None = None,
+    kind: str = "",
     lit: bool = False,
-    now: int | None = None,
 ) -> str:
-    """Return a matrix as an HTML table.
-
-    It is a heat map with `scale`, with outlined cells where `marked`. With `zeros` ("empty", or
-    "masked": hatched, or "absent": no cell at all), a cell is empty where there is an exact 0;
-    others than whole numbers then have their full value as a title. If `lit`, the names of columns
-    have the colors of the first row. Row `now` is outlined.
-    """
-    lines = [f'<table class="d2l-cells{" lit" * lit}" data-digits="{digits}"']
-    lines[0] += f' data-scale="{scale[0]:g} {scale[1]:g}"' if scale else ""
-    lines[0] += f' data-zeros="{zeros}">' if zeros else ">"
+    """Return rows as an HTML table; if `lit`, the names of columns have the first row's colors."""
+    headed, lines = any(row.name for row in rows), [f'<table class="d2l-cells{kind}">']
     if title:
         lines.append(f"<caption>{escape(title)}</caption>")
     if columns is not None:
-        corner = "<td></td>" if rows is not None else ""
-        styles = [
-            ' style="background-color:{};color:{}"'.format(*color(v)) if lit else ""
-            for v in matrix[0]
-        ]
+        if len(columns) != len(rows[0].values):
+            raise ValueError(f"columns must name {len(rows[0].values)}, got {len(columns)}")
+        styles = [f' style="{background(v)}"' * lit for v in rows[0].values]
         heads = "".join(
             f'<th scope="col"{style}>{escape(str(name))}</th>'
             for name, style in zip(columns, styles, strict=True)
         )
-        lines.append(f"<thead><tr>{corner}{heads}</tr></thead>")
-    lines.append("<tbody>")
-    for i, row in enumerate(matrix):
-        head = f'<th scope="row">{escape(str(rows[i]))}</th>' if rows is not None else ""
-        shown = cells(row, digits, scale, zeros, marked[i] if marked is not None else None)
-        marks = ' class="now"' * (i == now)
-        lines.append(f"<tr{marks}>{head}{shown}</tr>")
-    return "\n".join(lines) + "</tbody></table>"
-
-
-def cells(
-    row: np.ndarray,
-    digits: int,
-    scale: tuple[float, float] | None,
-    zeros: str = "",
-    marked: np.ndarray | None = None,
-) -> str:
-    """Return the cells of one row of a table."""
-    html = []
-    for j, value in enumerate(row):
-        style = ""
-        if scale:
-            style = "background-color:{};color:{}".format(*color(value, *scale))
-        if marked is not None and marked[j]:
-            style += f"{';' if style else ''}outline:2px solid #d1242f"
-        style = f' style="{style}"' if style else ""
-        text, more = escape(number_text(value, digits)), "v"
-        if zeros and digits:
-            style += f' title="{number_text(value)}"'
-            more = "v masked" if zeros == "masked" and value == 0 else "v"
-        html.append(f'<td class="{more}"{style}>{"" if zeros and value == 0 else text}</td>')
-    return "".join(html)
+        lines.append(f"<thead><tr>{'<td></td>' * headed}{heads}</tr></thead>")
+    return "\n".join([*lines, "<tbody>", *(row.html(headed) for row in rows), "</tbody></table>"])
 
 
 def text_rows(
@@ -119,11 +141,6 @@ def text_rows(
         " ".join(text.rjust(width) + star for text, star in zip(*pair, strict=True)).rstrip()
         for pair in zip(cells, stars, strict=True)
     ]
-
-
-def place(value: float, source: tuple[float, float], goal: tuple[float, float]) -> str:
-    part = (value - source[0]) / (source[1] - source[0] or 1.0)
-    return f"{goal[0] + part * (goal[1] - goal[0]):.1f}"
 
 
 def ticks(low: float, high: float, steps: float = 4) -> list[float]:

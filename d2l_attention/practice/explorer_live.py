@@ -6,6 +6,7 @@ the explorer still gives the first picture, and tests compare the script with it
 """
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -66,24 +67,20 @@ class Live:
     query: tuple[str, str]
     scores: Callable[..., Sequence[Score]]
 
-    def stored(self, choices: dict[str, dict], places: dict[str, tuple[int, int]]) -> dict:
+    def held(self, sliders: Mapping, places: Mapping[str, int]) -> dict:
         """Return what the script needs: the scores of each frame, and where its results belong."""
+        choices = {name: slider.choices for name, slider in sliders.items()}
         others = {name: values for name, values in choices.items() if name not in self.query}
-        return {
-            "every": int(np.prod([len(choices[name]) for name in self.query])),
-            "frames": [
-                [score.held() for score in self.scores(**dict(zip(others, values, strict=True)))]
-                for values in itertools.product(*(c.values() for c in others.values()))
-            ],
-            "weights": places[self.part][0],
-            "query": [places[name][0] for name in self.query],
-        }
+        scores = [
+            [score.held() for score in self.scores(**dict(zip(others, values, strict=True)))]
+            for values in itertools.product(*(c.values() for c in others.values()))
+        ]
+        every = math.prod(len(choices[name]) for name in self.query)
+        query = [places[name] for name in self.query]
+        return {"every": every, "frames": scores, "weights": places[self.part], "query": query}
 
-
-def query_of(live: Live | None, sliders: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the sliders for which no frames are made."""
-    if live is None:
-        return ()
-    if tuple(sliders)[-2:] != tuple(live.query) or len(sliders) < 3:
-        raise ValueError(f"live: {' and '.join(live.query)} must be the last of three sliders")
-    return tuple(live.query)
+    def query_among(self, sliders: Mapping) -> tuple[str, ...]:
+        """Return the sliders for which no frames are made."""
+        if tuple(sliders)[-2:] != tuple(self.query) or len(sliders) < 3:
+            raise ValueError(f"live: {' and '.join(self.query)} must be the last of three sliders")
+        return tuple(self.query)

@@ -23,6 +23,7 @@ from d2l_attention.practice.explorer_plots import (
     Piece,
     Plot,
     Points,
+    named,
 )
 
 SAME = 1e-3  # scores that nowhere in the plane differ by more belong to keys that always tie
@@ -32,13 +33,13 @@ WIDE = 3.0, 1.0  # how much more room a name needs across than up
 ROOM = 0.04  # half of its height
 DARK_TO_BRIGHT = "00224e 35456c 666970 948e77 c8b866 fee838"  # cividis: one order for all eyes
 
-Band = tuple[np.ndarray, float, float]  # where heights (y, x) lie between two numbers
+Band = tuple[np.ndarray, float]  # where heights (y, x) are larger than a number
 Outlines = tuple[list[np.ndarray], np.ndarray]  # rings (points, 2) of each band, places of names
 
 
 @dataclass(frozen=True)
 class Field(Mark):
-    """Heights over a grid of `x` (across) and `y` (up), which stay."""
+    """Heights over a grid of `x` (across) and `y` (up), which stay: areas show them."""
 
     heights: Numbers = ()  # a part, or numbers that stay: (..., y, x), or (..., y times x)
     _: KW_ONLY
@@ -47,6 +48,14 @@ class Field(Mark):
     def grids(self, parts: Parts) -> np.ndarray:
         held = parts[self.heights] if isinstance(self.heights, str) else as_array(self.heights)
         return np.asarray(held, float).reshape(-1, as_array(self.y).size, as_array(self.x).size)
+
+    def outlines(self, grids: np.ndarray, stay: list) -> Outlines:
+        """Return the outlines of all bands, and where their names stand, off what stays."""
+        x, y = (np.asarray(as_array(n), float) for n in (self.x, self.y))
+        bands, places = self.bands(grids), []
+        for lead, low in bands[: len(self.names)]:
+            places.append(roomiest(x, y, lead > low, stay + places))
+        return [rings_of(x, y, *band) for band in bands], np.reshape(places, (-1, 2))
 
 
 @dataclass(frozen=True)
@@ -61,7 +70,7 @@ class Regions(Field):
         for own in scores:
             others = [s for s in scores if abs(s - own).max() > SAME]
             leads.append(own - np.max(others, axis=0))
-        return [(lead, 0.0, np.inf) for lead in leads]
+        return [(lead, 0.0) for lead in leads]
 
     def looks(self) -> list[dict[str, str]]:
         return [{"color": shade} for shade in SHADES[: len(self.names)]]
@@ -78,7 +87,7 @@ class Surface(Field):
 
     def bands(self, grids: np.ndarray) -> list[Band]:
         lows = [-np.inf, *self.levels[1:-1]]  # each band lies upon those below it, without gaps
-        return [(grids[0], low, np.inf) for low in lows]
+        return [(grids[0], low) for low in lows]
 
     def looks(self) -> list[dict[str, str]]:
         last = len(self.levels) - 2
@@ -94,35 +103,32 @@ def shade(height: float) -> str:
     return "#" + bytes(round(np.interp(height, places, c)) for c in channels).hex()
 
 
-def rings_of(x: np.ndarray, y: np.ndarray, z: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return the rings around low < z < high as rows (x, y), with NaN between two rings."""
-    polygons, offsets = contour_generator(x, y, z).filled(low, high)
-    most = STRAIGHT * (x[-1] - x[0])
+def rings_of(x: np.ndarray, y: np.ndarray, z: np.ndarray, low: float) -> np.ndarray:
+    """Return the rings around z > low as rows (x, y), with NaN between two rings."""
+    polygons, offsets = contour_generator(x, y, z).filled(low, np.inf)
     rows = []
     for corners, begins in zip(polygons, offsets, strict=True):
         for begin, end in itertools.pairwise(begins):
-            ring = simpler(corners[begin : end - 1], most).round(DIGITS)
+            ring = simpler(corners[begin:end], STRAIGHT * (x[-1] - x[0]))[:-1].round(DIGITS)
             if len(ring) > 2:
                 rows += [*ring, [np.nan, np.nan]]
     return np.array(rows[:-1]).reshape(-1, 2)
 
 
-def simpler(ring: np.ndarray, most: float) -> np.ndarray:
-    """Leave corners out that are no farther than `most` from the ring without them."""
-    far = ((ring - ring[0]) ** 2).sum(1).argmax()
-    halves = ring[: far + 1], np.concatenate([ring[far:], ring[:1]])
-    return np.concatenate([_simpler(half, most)[:-1] for half in halves])
+def simpler(line: np.ndarray, most: float) -> np.ndarray:
+    """Leave corners out that are no farther than `most` from the line without them.
 
-
-def _simpler(line: np.ndarray, most: float) -> np.ndarray:
-    """Douglas and Peucker: keep the corner that is farthest off the straight line, and go on."""
+    Douglas and Peucker: keep the corner that is farthest off the straight line, and go on.
+    """
     along, back = line[-1] - line[0], line - line[0]
-    length = np.hypot(*along)
-    off = abs(along[0] * back[:, 1] - along[1] * back[:, 0]) / length if length else back[:, 0] * 0
+    length = np.hypot(*along)  # of a ring 0: then its farthest corner is kept
+    off = (
+        abs(along[0] * back[:, 1] - along[1] * back[:, 0]) / length if length else np.hypot(*back.T)
+    )
     at = off.argmax()
     if off[at] <= most:
         return line[[0, -1]]
-    return np.concatenate([_simpler(line[: at + 1], most)[:-1], _simpler(line[at:], most)])
+    return np.concatenate([simpler(line[: at + 1], most)[:-1], simpler(line[at:], most)])
 
 
 def roomiest(x: np.ndarray, y: np.ndarray, inside: np.ndarray, taken: list) -> list[float]:
@@ -145,70 +151,51 @@ def roomiest(x: np.ndarray, y: np.ndarray, inside: np.ndarray, taken: list) -> l
     return own[room.argmax()].tolist() if room.max() >= ROOM * (y[-1] - y[0]) else nowhere
 
 
-class Planes:
-    """The plots of an explorer with outlines in the place of heights."""
+def expanded(draw: Sequence[Plot], frames: list[Parts]) -> tuple[list[Plot], list[Parts]]:
+    """Return plots with an area for each band and a text for each name in the place of fields.
 
-    def __init__(self, draw: Sequence[Plot]):
-        self.draw, self.known = draw, {}
-        fields = [mark for plot in draw for mark in plot.marks if isinstance(mark, Field)]
-        self.parts = {field.heights for field in fields if isinstance(field.heights, str)}
-
-    def traced(self, parts: Parts) -> dict[str, np.ndarray | str | Outlines]:
-        """Return a frame with outlines in the place of the heights that a plot shows."""
-        return parts | {
-            mark.heights: self.outlines(plot, mark, parts)
-            for plot in self.draw
+    In each frame the heights that a field shows become one row of numbers: its outlines.
+    """
+    frames, plots = [dict(parts) for parts in frames], [copy.copy(plot) for plot in draw]
+    for plot in plots:
+        stay = dots(plot)
+        plot.marks = [
+            part
             for mark in plot.marks
-            if isinstance(mark, Field) and isinstance(mark.heights, str)
-        }
-
-    def outlines(self, plot: Plot, field: Field, parts: Parts) -> Outlines:
-        """Return the outlines of all bands, and where their names stand."""
-        grids = field.grids(parts)
-        key = id(field), grids.tobytes()
-        if key not in self.known:
-            x, y = (np.asarray(as_array(n), float) for n in (field.x, field.y))
-            bands = field.bands(grids)
-            places = dots(plot)
-            for lead, low, _ in bands[: len(field.names)]:
-                places.append(roomiest(x, y, lead > low, places))
-            names = np.reshape(places[len(places) - len(field.names) :], (-1, 2))
-            self.known[key] = [rings_of(x, y, *band) for band in bands], names
-        return self.known[key]
-
-    def expanded(self, frames: list[dict]) -> tuple[list[Plot], list[Parts]]:
-        """Return plots with an area for each band and a text for each name, and all as numbers."""
-        frames, plots = [dict(parts) for parts in frames], []
-        for plot in self.draw:
-            marks = []
-            for mark in plot.marks:
-                marks += self.areas(plot, mark, frames) if isinstance(mark, Field) else [mark]
-            plots.append(copy.copy(plot))
-            plots[-1].marks = marks
-        return plots, frames
-
-    def areas(self, plot: Plot, field: Field, frames: list[dict]) -> list[Mark]:
-        """Return the marks of a field; in each frame its part becomes one row of numbers."""
-        stays = not isinstance(field.heights, str)
-        held = [self.outlines(plot, field, {})] if stays else [f[field.heights] for f in frames]
-        corners = np.max([[len(ring) for ring in rings] for rings, _ in held], axis=0)
-        rows = [np.concatenate([*columns(rings, corners), *names.T]) for rings, names in held]
-        for parts, row in zip(frames, rows, strict=False):
-            if not stays:
-                parts[field.heights] = row
-
-        def piece(begin: int, count: int) -> Numbers:
-            whole = slice(begin, begin + count)
-            return rows[0][whole].tolist() if stays else Piece(field.heights, begin, count)
-
-        marks, begin, y, names = [], 0, int(corners.sum()), len(field.names)
-        for count, look in zip(corners.tolist(), field.looks(), strict=True):
-            marks.append(Area(piece(begin, count), piece(y + begin, count), **look))
-            begin += count
-        return marks + [
-            Name(piece(2 * y + i, 1), piece(2 * y + names + i, 1), text=name)
-            for i, name in enumerate(field.names)
+            for part in (areas(mark, stay, frames) if isinstance(mark, Field) else [mark])
         ]
+    return plots, frames
+
+
+def areas(field: Field, stay: list, frames: list[Parts]) -> list[Mark]:
+    """Return the marks of a field, and put the numbers that they show into the frames."""
+    stays = not isinstance(field.heights, str)
+    known: dict[bytes, Outlines] = {}  # many frames share heights
+    held = []
+    for parts in frames[:1] if stays else frames:
+        grids = field.grids(parts)
+        if grids.tobytes() not in known:
+            known[grids.tobytes()] = field.outlines(grids, stay)
+        held.append(known[grids.tobytes()])
+    corners = np.max([[len(ring) for ring in rings] for rings, _ in held], axis=0)
+    rows = [np.concatenate([*columns(rings, corners), *names.T]) for rings, names in held]
+    if not stays:
+        for parts, row in zip(frames, rows, strict=True):
+            parts[field.heights] = row
+
+    def piece(begin: int, count: int) -> Numbers:
+        return (
+            rows[0][begin : begin + count].tolist() if stays else Piece(field.heights, begin, count)
+        )
+
+    marks, begin, y, names = [], 0, int(corners.sum()), len(field.names)
+    for count, look in zip(corners.tolist(), field.looks(), strict=True):
+        marks.append(Area(piece(begin, count), piece(y + begin, count), **look))
+        begin += count
+    return marks + [
+        Name(piece(2 * y + i, 1), piece(2 * y + names + i, 1), text=name)
+        for i, name in enumerate(field.names)
+    ]
 
 
 def columns(rings: list[np.ndarray], corners: Sequence[int]) -> list[np.ndarray]:
@@ -220,10 +207,9 @@ def columns(rings: list[np.ndarray], corners: Sequence[int]) -> list[np.ndarray]
 
 def dots(plot: Plot) -> list[list[float]]:
     """Return the points of a plot that stay, which names ought not to cover."""
-    stay = [m for m in plot.marks if isinstance(m, Points) and not isinstance(m.x, (str, Piece))]
     return [
         [float(x), float(y)]
-        for mark in stay
-        if not isinstance(mark.y, (str, Piece))
+        for mark in plot.marks
+        if isinstance(mark, Points) and not named([Plot(Points(mark.x, mark.y))])
         for x, y in zip(as_array(mark.x), as_array(mark.y), strict=True)
     ]

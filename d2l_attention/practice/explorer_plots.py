@@ -2,14 +2,16 @@
 
     explore(f, ..., draw=[Plot(Bars(hours, "weights"), drag="query", ylabel="weight")])
 
-The still picture is made here, and `explorer_plots.js` draws every other frame by the same
-formulas: a mark is one SVG path. Weighed before: D3 (its parts for axes and drag are 50 KB in
-every output), Observable Plot (200 KB with D3), Vega-Lite (800 KB). They measure, scale and lay
-out anew in the browser, which frames that Python has computed do not need.
+What a mark looks like is said once, here: a template of SVG for each of its points, such as
+"MX Yh9". Python fills it for the still picture, and the script for every other frame. Weighed
+before: D3 (its parts for axes and drag are 50 KB in every output), Observable Plot (200 KB with
+D3), Vega-Lite (800 KB), which measure, scale and lay out anew; finished paths of all frames (763 KB
+for nineteen explorers in place of 171).
 """
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from html import escape
 from urllib.parse import quote
@@ -17,7 +19,7 @@ from urllib.parse import quote
 import numpy as np
 
 from d2l_attention.arrays import as_array
-from d2l_attention.practice.drawing import place, ticks
+from d2l_attention.practice.drawing import ticks
 
 COLORS = {  # as in the diagrams of the book
     "query": "#D55E00",
@@ -58,10 +60,24 @@ class Mark:
     label: str = ""  # for the legend
     unit = 0.0
     size = None
+    sample = ""  # for the legend, in 26 x 10 pixels
 
-    def columns(self) -> dict[str, Numbers]:
-        named = {"x": self.x, "y": self.y, "size": self.size}
-        return {name: numbers for name, numbers in named.items() if numbers is not None}
+    @property
+    def paint(self) -> str:
+        return COLORS.get(self.color, self.color)  # a role, or the shade of an area
+
+    def each(self, canvas: "Canvas") -> str:
+        """Return what a point adds to the path, with letters in place of numbers.
+
+        X and Y are pixels, R is a radius that makes an area of the point's size, D is 2 R, and E,
+        F and G, I are steps from there along the two sides of an arrow's head. What begins with L
+        begins with M where no point is before it.
+        """
+        return "LX Y"
+
+    def look(self) -> str:
+        """Return attributes of the path."""
+        return f'fill="none" stroke="{self.paint}" stroke-width="2.4"'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +87,15 @@ class Bars(Mark):
     color: str = "weight"
     names: Sequence[str] = ()
     unit: float = 10.0  # half of the width
+    sample = "M9 10V0H17V10Z"
+
+    def each(self, canvas: "Canvas") -> str:
+        zero = f"{canvas.zero[1]:.1f}"
+        return f"MX {zero}m{-self.unit:g} 0VYh{2 * self.unit:g}V{zero}Z"
+
+    def look(self) -> str:
+        pale = self.paint == "currentColor"  # what is not looked at
+        return f'fill="{self.paint}"' + ' fill-opacity=".2"' * pale
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +106,13 @@ class Points(Mark):
     size: Numbers | None = None
     names: Sequence[str] = ()
     unit: float = 4.0  # radius, or that of size 1
+    sample = "M8 5a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z"
+
+    def each(self, canvas: "Canvas") -> str:
+        return "MX Ym-R 0aR R 0 1 0 D 0aR R 0 1 0 -D 0Z"
+
+    def look(self) -> str:
+        return f'fill="{self.paint}"'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +120,7 @@ class Curve(Mark):
     """A line through the points, with gaps where a number is not finite."""
 
     color: str = "plain"
+    sample = "M0 5H26"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +128,14 @@ class Line(Mark):
     """A dashed line across the plot, at `x` or at `y`."""
 
     color: str = "query"
+    sample = "M0 5H26"
+
+    def each(self, canvas: "Canvas") -> str:
+        left, right, bottom, top = canvas.edges
+        return f"MX {bottom}V{top}" if self.y is None else f"M{left} YH{right}"
+
+    def look(self) -> str:
+        return f'fill="none" stroke="{self.paint}" stroke-width="1.6" stroke-dasharray="5 4"'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,11 +143,22 @@ class Arrow(Mark):
     """An arrow from the origin to (x, y)."""
 
     color: str = "query"
+    sample = "M0 5H26M20 1L26 5L20 9"
+
+    def each(self, canvas: "Canvas") -> str:
+        start = "{:.1f} {:.1f}".format(*canvas.zero)
+        return f"M{start}LX YmE FLX YlG I"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Area(Mark):
     """What outlines enclose; a number that is not finite parts two of them."""
+
+    sample = "M4 0H22V10H4Z"
+
+    def look(self) -> str:
+        edge = ' stroke="#888" stroke-width=".7"' * (self.color in SHADES)
+        return f'fill="{self.paint}"{edge} fill-rule="evenodd"'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +167,9 @@ class Name(Mark):
 
     color: str = "plain"
     text: str
+
+    def each(self, canvas: "Canvas") -> str:
+        return "translate(X Y)"
 
 
 class Plot:
@@ -159,46 +214,40 @@ class Plot:
 
 def named(plots: Sequence[Plot]) -> set[str]:
     """Return the names that the marks of some plots mention."""
-    columns = [n for p in plots for mark in p.marks for n in mark.columns().values()]
+    columns = [n for p in plots for m in p.marks for n in (m.x, m.y, m.size)]
     names = (n.part if isinstance(n, Piece) else n for n in columns)
     return {n for n in names if isinstance(n, str)}
 
 
-def check(plots: Sequence[Plot], parts: Parts, sliders: dict[str, list]) -> None:
+def check(plots: Sequence[Plot], parts: Parts, sliders: dict[str, Iterable]) -> None:
     """Raise ValueError where a plot cannot show a frame."""
+    names = [plot.name for plot in plots]
     for plot in plots:
         for mark in plot.marks:
-            kind, sizes = type(mark).__name__, {}
-            if not mark.columns().keys() & {"x", "y"}:
-                raise ValueError(f"{kind}: give x or y")
-            if not isinstance(mark, Line) and (mark.x is None or mark.y is None):
-                raise ValueError(f"{kind}: give x and y")
-            if mark.color not in COLORS and not isinstance(mark, Area):
-                raise ValueError(f"{kind}: color must be one of {', '.join(COLORS)}")
-            for axis, numbers in mark.columns().items():
-                if isinstance(numbers, str) and numbers not in parts:
-                    raise ValueError(
-                        f"{kind}: the function returns no part {numbers!r}, only "
-                        f"{', '.join(map(repr, parts))}"
-                    )
-                if isinstance(numbers, str) and isinstance(parts[numbers], str):
-                    raise ValueError(f"{kind}: {axis} shows numbers, and {numbers!r} is words")
-                sizes[axis] = value_of(numbers, parts).size
-            if len({n for n in sizes.values() if n != 1}) > 1:
-                raise ValueError(f"{kind}: x, y and size must be of one length, got {sizes}")
-            names = getattr(mark, "names", ())
-            if names and len(names) != max(sizes.values()):
-                raise ValueError(f"{kind}: {max(sizes.values())} places and {len(names)} names")
-        if [p.name for p in plots].count(plot.name) > 1:
+            check_mark(mark, parts)
+        if names.count(plot.name) > 1:
             raise ValueError(f"two plots have the name {plot.name!r}: give them titles")
-        if len(plot.drag) > 2:
-            raise ValueError(f"drag names one slider or two, got {len(plot.drag)}")
         for name in filter(None, plot.drag):
             if not all(isinstance(v, (int, float)) for v in sliders.get(name, [None])):
                 raise ValueError(f"drag: {name!r} is no slider of numbers")
     curves = {n for n, part in parts.items() if np.ndim(part) == 1 and not isinstance(part, str)}
     if lost := curves - named(plots):
         raise ValueError(f"no plot shows {', '.join(sorted(lost))}")
+
+
+def check_mark(mark: Mark, parts: Parts) -> None:
+    kind = type(mark).__name__
+    if mark.color not in COLORS and not isinstance(mark, Area):
+        raise ValueError(f"{kind}: color must be one of {', '.join(COLORS)}")
+    for numbers in (mark.x, mark.y, mark.size):
+        if isinstance(numbers, str) and isinstance(parts.get(numbers, ""), str):
+            known = ", ".join(repr(n) for n, part in parts.items() if not isinstance(part, str))
+            raise ValueError(f"{kind}: {numbers!r} is no part of numbers, only {known}")
+    sizes = {value_of(n, parts).size for n in (mark.x, mark.y, mark.size) if n is not None}
+    if len(sizes - {1}) > 1:
+        raise ValueError(f"{kind}: x, y and size must be of one length, got {sorted(sizes)}")
+    if getattr(mark, "names", ()) and len(mark.names) != max(sizes):
+        raise ValueError(f"{kind}: {max(sizes)} places and {len(mark.names)} names")
 
 
 def value_of(numbers: Numbers, parts: Parts) -> np.ndarray:
@@ -212,17 +261,13 @@ def limits_of(plot: Plot, axis: str, frames: list[Parts]) -> tuple[float, float]
     """Return what is given, or the range of all frames with 4 % to spare; bars begin at 0."""
     if plot.limits[axis]:
         return plot.limits[axis]
-    shown = (
-        [0.0]
-        if any(isinstance(m, Arrow) or (isinstance(m, Bars) and axis == "y") for m in plot.marks)
-        else []
-    )
+    shown: list[float] = []
     for mark in plot.marks:
-        numbers = mark.columns().get(axis)
-        if isinstance(numbers, (str, Piece)):
-            shown += [v for parts in frames for v in value_of(numbers, parts)]
-        elif numbers is not None:
-            shown += list(value_of(numbers, {}))
+        if isinstance(mark, Arrow) or (isinstance(mark, Bars) and axis == "y"):
+            shown.append(0.0)
+        numbers = getattr(mark, axis)
+        for parts in frames if isinstance(numbers, (str, Piece)) else frames[:1]:
+            shown += [] if numbers is None else list(value_of(numbers, parts))
     shown = [v for v in shown if math.isfinite(v)] or [0.0, 1.0]
     low, high = min(shown), max(shown)
     spare = (high - low or 1.0) * 0.04
@@ -230,48 +275,8 @@ def limits_of(plot: Plot, axis: str, frames: list[Parts]) -> tuple[float, float]
     return low if bars else low - spare, high + spare
 
 
-def outline(kind: str, columns: dict[str, list[float]], unit: float, box: list[float]) -> str:
-    """Return the SVG path of a mark from pixels x, y and sizes; the script does the same.
-
-    Args:
-        kind: The mark's name in small letters.
-        columns: "x", "y" in pixels, "size" as it is; of one length.
-        unit: Half of a bar's width, or a radius.
-        box: Left, right, bottom, top, and the pixels x and y of the origin.
-    """
-    left, right, bottom, top, zero_x, zero_y = box
-    xs, ys = columns.get("x", [math.nan]), columns.get("y", [math.nan])
-    sizes = columns.get("size", [1.0] * len(ys))
-    if kind == "line" and not math.isfinite((columns.get("x") or ys)[0]):
-        return ""
-    if kind == "line":
-        return f"M{xs[0]:.1f} {bottom}V{top}" if "x" in columns else f"M{left} {ys[0]:.1f}H{right}"
-    if kind == "name":
-        here = math.isfinite(xs[0] + ys[0])
-        return f"translate({xs[0]:.1f} {ys[0]:.1f})" if here else "scale(0)"
-    steps, pen = [], "M"
-    for x, y, size in zip(xs, ys, sizes, strict=True):
-        fine = math.isfinite(x + y + size) and size > 0
-        if fine and kind == "bars":
-            steps.append(f"M{x - unit:.1f} {zero_y:.1f}V{y:.1f}H{x + unit:.1f}V{zero_y:.1f}Z")
-        elif fine and kind == "points":
-            r = unit * math.sqrt(size)
-            around = f"a{r:.1f} {r:.1f} 0 1 0"
-            steps.append(f"M{x - r:.1f} {y:.1f}{around} {2 * r:.1f} 0{around} {-2 * r:.1f} 0Z")
-        elif fine and kind in ("curve", "area"):
-            steps.append(f"{pen}{x:.1f} {y:.1f}")
-        elif fine and kind == "arrow":
-            steps.append(f"M{zero_x:.1f} {zero_y:.1f}L{x:.1f} {y:.1f}")
-            turn = math.atan2(y - zero_y, x - zero_x)
-            for side in (2.7, -2.7):
-                head = x + 9 * math.cos(turn + side), y + 9 * math.sin(turn + side)
-                steps.append(f"M{x:.1f} {y:.1f}L{head[0]:.1f} {head[1]:.1f}")
-        pen = "L" if fine else "M"
-    return "".join(steps)
-
-
 class Canvas:
-    """A plot with its ranges: what turns numbers of a frame into a path."""
+    """A plot with its ranges: what turns numbers of a frame into paths."""
 
     def __init__(self, plot: Plot, frames: list[Parts]):
         self.plot = plot
@@ -286,6 +291,7 @@ class Canvas:
         if self.crowded():  # every other name stands in a second row
             self.rows = [0, 13]
             self.edges[2] -= 13
+        self.zero = self.pixel("x", 0.0), min(self.pixel("y", 0.0), self.edges[2])
 
     def crowded(self) -> bool:
         middles = [self.pixel("x", value) for value, _ in self.names]
@@ -299,21 +305,34 @@ class Canvas:
         (low, high), edges = getattr(self, axis), self.edges[:2] if axis == "x" else self.edges[2:]
         return edges[0] + (value - low) / (high - low) * (edges[1] - edges[0])
 
+    def numbers_of(self, mark: Mark) -> dict[str, Numbers]:
+        """Return x, y and size of a mark, with a number in the place of an x or y that it lacks."""
+        x, y = ((low if n is None else n) for n, (low, _) in ((mark.x, self.x), (mark.y, self.y)))
+        return {"x": x, "y": y} | ({} if mark.size is None else {"size": mark.size})
+
     def path(self, mark: Mark, parts: Parts) -> str:
-        columns = {name: value_of(n, parts) for name, n in mark.columns().items()}
-        length = max(map(len, columns.values()))
-        pixels = {
-            name: [float(v) if name == "size" else self.pixel(name, v) for v in values]
-            * (1 if len(values) == length else length)
-            for name, values in columns.items()
-        }
-        origin = [self.pixel("x", 0.0), min(self.pixel("y", 0.0), self.edges[2])]
-        kind = type(mark).__name__.lower()
-        return outline(kind, pixels, mark.unit, [*self.edges, *origin])
+        """Return what the points of a mark make of its template; the script does the same."""
+        columns = [value_of(numbers, parts) for numbers in self.numbers_of(mark).values()]
+        columns = np.broadcast_arrays(*columns, *[1.0] * (mark.size is None))
+        each, path, gap = mark.each(self), "", True
+        for x, y, size in zip(*columns, strict=True):
+            if fine := bool(np.isfinite(x + y) and size > 0):
+                step = re.sub("^L", "M", each) if gap else each
+                path += step.translate(self.letters(x, y, mark.unit * math.sqrt(size)))
+            gap = not fine
+        return path or "scale(0)" * isinstance(mark, Name)
+
+    def letters(self, x: float, y: float, r: float) -> dict[int, str]:
+        """Return the number for each letter of a template."""
+        x, y = self.pixel("x", x), self.pixel("y", y)
+        turn = math.atan2(y - self.zero[1], x - self.zero[0])
+        ends = [(9 * math.cos(turn + s), 9 * math.sin(turn + s)) for s in (2.7, -2.7)]
+        numbers = zip("XYRDEFGI", (x, y, r, 2 * r, *ends[0], *ends[1]), strict=True)
+        return {ord(letter): f"{number:.1f}" for letter, number in numbers}
 
 
 def picture(
-    plot: Plot, frames: list[Parts], first: int, at: dict[str, str], sliders: dict, still: str
+    plot: Plot, frames: list[Parts], first: int, places: dict[str, int], sliders: dict, still: str
 ) -> str:
     """Return a plot as an `<img>` that holds an SVG, which the script of the explorer moves.
 
@@ -321,7 +340,7 @@ def picture(
         plot: Marks that `check` let through.
         frames: All frames, for the ranges of the axes.
         first: The frame of the still picture.
-        at: Part -> "@from:count", its place among the numbers of a frame.
+        places: Part -> where its numbers begin in a frame.
         sliders: Name -> values, in the order of the page.
         still: What the still picture shows, and at which values; the script names those of now.
     """
@@ -332,60 +351,42 @@ def picture(
     size += f' style="flex-basis:{0.9 * plot.width:g}px;max-width:{1.2 * plot.width:g}px"'
     svg = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {plot.width} {plot.height}" '
-        f'class="plot" {size} color="#767676" fill="currentColor" text-anchor="middle" '
+        f'color="#767676" fill="currentColor" text-anchor="middle" '
         f'font-size="{LABEL}" font-family="system-ui,sans-serif" role="img" '
         f'aria-label="{escape(plot.name)}" '
         f'data-scale="{scale}"' + (f' data-drag="{drag}">' if drag else ">"),
         *axes(canvas),
+        *(shape(mark, canvas, frames[first], places) for mark in plot.marks),
+        "</svg>",
     ]
-    for mark in plot.marks:
-        name, color = type(mark).__name__.lower(), color_of(mark)
-        moves = ""
-        if named([Plot(mark)]):
-            columns = mark.columns() | ({"unit": mark.unit} if mark.unit else {})
-            moves = f' class="{name}"' + "".join(
-                f' data-{axis}="{place_in(at, n)}"' for axis, n in columns.items()
-            )
-        d = canvas.path(mark, frames[first])
-        if isinstance(mark, Name):
-            svg.append(
-                words(
-                    mark.text,
-                    f'transform="{d}"{moves} font-size="11" dy=".35em" text-anchor="middle"',
-                )
-            )
-        else:
-            svg.append(f'<path d="{d}"{moves} {paint(name, color)}/>')
-    text = "".join([*svg, "</svg>"]).replace('"', "'")
-    source = quote(text, safe=" =:/(),.'+-;@")
+    source = quote("".join(svg).replace('"', "'"), safe=" =:/(),.'+-;@")
     return (
         f'<img class="plot" {size} alt="{escape(": ".join(filter(None, (plot.name, still))))}" '
         f'src="data:image/svg+xml,{source}">'
     )
 
 
-def place_in(at: dict[str, str], numbers: Numbers) -> str:
+def shape(mark: Mark, canvas: Canvas, parts: Parts, places: dict[str, int]) -> str:
+    """Return a mark in SVG; one that moves says how, and where its numbers stand in a frame."""
+    d, moves = canvas.path(mark, parts), ""
+    if named([Plot(mark)]):
+        moves = f' data-each="{mark.each(canvas)}"' + f' data-unit="{mark.unit:g}"' * bool(
+            mark.unit
+        )
+        for name, numbers in canvas.numbers_of(mark).items():
+            moves += f' data-{name}="{place_in(parts, places, numbers)}"'
+    if isinstance(mark, Name):
+        return words(mark.text, f'transform="{d}"{moves} font-size="11" dy=".35em"')
+    return f'<path d="{d}"{moves} {mark.look()}/>'
+
+
+def place_in(parts: Parts, places: dict[str, int], numbers: Numbers) -> str:
     """Return numbers that stay, or the "@from:count" of others among the numbers of a frame."""
     if isinstance(numbers, Piece):
-        return f"@{int(at[numbers.part][1:].split(':')[0]) + numbers.begin}:{numbers.count}"
+        return f"@{places[numbers.part] + numbers.begin}:{numbers.count}"
     if isinstance(numbers, str):
-        return at[numbers]
+        return f"@{places[numbers]}:{parts[numbers].size}"
     return " ".join(f"{v:.5g}" for v in value_of(numbers, {}))
-
-
-def color_of(mark: Mark) -> str:
-    return COLORS.get(mark.color, mark.color)  # a role, or the shade of an area
-
-
-def paint(kind: str, color: str) -> str:
-    if kind in ("bars", "points"):
-        pale = kind == "bars" and color == "currentColor"  # what is not looked at
-        return f'fill="{color}"' + ' fill-opacity=".2"' * pale
-    if kind == "area":
-        edge = ' stroke="#888" stroke-width=".7"' * (color in SHADES)
-        return f'fill="{color}"{edge} fill-rule="evenodd"'
-    dashes = ' stroke-dasharray="5 4"' if kind == "line" else ""
-    return f'fill="none" stroke="{color}" stroke-width="{1.6 if dashes else 2.4}"{dashes}'
 
 
 def axes(canvas: Canvas) -> list[str]:
@@ -394,11 +395,11 @@ def axes(canvas: Canvas) -> list[str]:
     marks = canvas.names or rounds(*canvas.x, 5.8)
     rows, grid = canvas.rows or [0], ""
     for i, (value, text) in enumerate(marks):
-        x, row = place(value, canvas.x, (left, right)), rows[i % len(rows)]
+        x, row = f"{canvas.pixel('x', value):.1f}", rows[i % len(rows)]
         grid += f"M{x} {top}V{bottom + row}"
         svg.append(words(text, f'x="{x}" y="{bottom + 14 + row}"'))
     for value, text in plot.ticks["y"].items() if plot.ticks["y"] else rounds(*canvas.y):
-        y = place(value, canvas.y, (bottom, top))
+        y = f"{canvas.pixel('y', value):.1f}"
         grid += f"M{left} {y}H{right}"
         svg.append(words(text, f'x="{left - 6}" y="{y}" dy=".35em" text-anchor="end"'))
     grid = f'<path d="{grid}" stroke="currentColor" opacity=".15"/>'
@@ -428,20 +429,11 @@ def words(text: str, where: str) -> str:
 
 def legend(plots: Sequence[Plot]) -> str:
     """Return a list of what the marks with a label are."""
-    samples = {
-        "curve": "M0 5H26",
-        "line": "M0 5H26",
-        "arrow": "M0 5H26M20 1L26 5L20 9",
-        "bars": "M9 10V0H17V10Z",
-        "area": "M4 0H22V10H4Z",
-        "points": "M8 5a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z",
+    items = {
+        mark.label: f'<li><svg viewBox="0 0 26 10" width="26" height="10" aria-hidden="true">'
+        f'<path d="{mark.sample}" {mark.look()}/></svg>{escape(mark.label)}</li>'
+        for plot in plots
+        for mark in plot.marks
+        if mark.label
     }
-    items = {}
-    for mark in (mark for plot in plots for mark in plot.marks if mark.label):
-        kind = type(mark).__name__.lower()
-        items[mark.label] = (
-            f'<li><svg viewBox="0 0 26 10" width="26" height="10" aria-hidden="true">'
-            f'<path d="{samples[kind]}" {paint(kind, color_of(mark))}/></svg>'
-            f"{escape(mark.label)}</li>"
-        )
     return f"<ul>{''.join(items.values())}</ul>" if items else ""

@@ -8,7 +8,6 @@ What has no translation is said in English. A catalog takes what stands in `say(
 
 import functools
 import gettext
-import json
 import os
 import re
 from collections.abc import Callable
@@ -17,9 +16,7 @@ from pathlib import Path
 VARIABLE = "D2L_LANGUAGE"
 HERE = Path(__file__).parent
 CATALOGS = HERE.parent / "locale"
-# In a script: say("..."), say(`...`), or in a template itself ${say(`...`)}.
-SAID = re.compile(r'say\("([^"]*)"\)|\$\{say\(`([^`]*)`\)\}|say\(`([^`]*)`\)')
-EXPRESSION = re.compile(r"\$\{(\w+)[^}]*\}")  # its first name is the field's
+SAID = re.compile(r'\bsay\("([^"]*)"')  # in a script
 
 
 @functools.cache
@@ -37,23 +34,7 @@ def worded(text: str) -> str:
     return text
 
 
-def script_messages(script: str) -> list[str]:
-    """Return what a script says, with `{n}` for `${n + 1}`."""
-    said = ["".join(filter(None, found)) for found in SAID.findall(script)]
-    return [m for text in said for m in (EXPRESSION.sub(r"{\1}", text), *script_messages(text))]
-
-
-def script_with_words(script: str, say: Callable[[str], str] = say) -> str:
-    """Return a script with words in place of each say("..."): it needs no catalog in the page."""
-
-    def words_of(found: re.Match) -> str:
-        string, inner, template = found.groups()
-        if string is not None:
-            return json.dumps(say(string), ensure_ascii=False)
-        text = template if inner is None else inner
-        fields = {part[1]: script_with_words(part[0], say) for part in EXPRESSION.finditer(text)}
-        said = re.sub(r"([\\`])", r"\\\1", say(EXPRESSION.sub(r"{\1}", text)))
-        said = re.sub(r"\{(\w+)\}", lambda field: fields.get(field[1], field[0]), said)
-        return said if template is None else f"`{said}`"
-
-    return SAID.sub(words_of, script)
+def script_words(name: str, say: Callable[[str], str] = say) -> dict[str, str]:
+    """Return what a script of this folder says: message -> its words, which go along as data."""
+    script = (HERE / name).read_text(encoding="utf-8")
+    return {text: say(text) for text in SAID.findall(script)}
