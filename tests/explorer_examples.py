@@ -19,6 +19,7 @@ from d2l_attention.practice import (
 )
 
 SCORES = np.array([[0.0, 2.0, 1.0, 1.0], [2.0, 1.0, 3.0, 3.0]])
+WORDS = {"caption": "Caption.", "question": "Question?"}
 
 
 def softmax(scores):
@@ -31,12 +32,12 @@ def weights(temperature, valid_len):
     return softmax(np.where(np.arange(4) < valid_len, SCORES / temperature, -np.inf))
 
 
-def heat_map():
+def heat_map(temperature=1.0, valid_len=3):
     return explore(
         weights,
         caption="Attention weights of two queries.",
         question="At which temperature does the second key take more than half?",
-        start={"temperature": 1.0, "valid_len": 3},
+        start={"temperature": temperature, "valid_len": valid_len},
         rows=["tea", "<pad>"],
         columns=["the", "kettle", "is", "singing"],
         masked=True,
@@ -53,16 +54,16 @@ GRID = np.linspace(-3, 3, 13)
 def pooled(query, sharpness):
     weights = softmax(-sharpness * (query - KEYS) ** 2)
     on_grid = softmax(-sharpness * (GRID[:, None] - KEYS) ** 2) @ VALUES
-    gaps = np.where(GRID > 2.4, np.nan, on_grid)
+    gaps = np.where(abs(GRID - query) < 0.4, np.nan, on_grid)
     return {"weights": weights[None], "output": weights @ VALUES, "all outputs": gaps}
 
 
-def plots():
+def plots(query=1.0, sharpness=1.0):
     return explore(
         pooled,
         caption="Weights of <four> keys & their weighted sum.",
         question="Where do two keys tie?",
-        start={"query": 1.0, "sharpness": 1.0},
+        start={"query": query, "sharpness": sharpness},
         columns=["a", "b", "c", "d"],
         draw=[
             Plot(
@@ -97,12 +98,11 @@ def stages(words, fill):
     return {"score": filled[None], "weights": weights[None], "sum": weights.sum()}
 
 
-def one_row():
+def one_row(words="two, sugars", fill="-inf"):
     return explore(
         stages,
-        caption="A row of scores and its weights.",
-        question="Which fill leaves padding its weight?",
-        start={"words": "two, sugars"},
+        **WORDS,
+        start={"words": words, "fill": fill},
         columns=TEA,
         masked=True,
         words=Toggles(TEA),
@@ -114,6 +114,7 @@ PLACES = np.array([[1.0, 1.0], [2.0, 2.0], [-2.0, 1.0], [0.0, -2.0]])
 SIDE = np.linspace(-3, 3, 31)
 PLANE = np.stack(np.meshgrid(SIDE, SIDE), -1).reshape(-1, 2)
 W_Q = np.array([[1.0, -0.5], [0.3, 2.0], [-1.2, 0.7]])
+KINDS = ("distance", "cosine", "additive")
 
 
 def unit(vectors):
@@ -127,9 +128,7 @@ def scores_of(kind, queries):
         return -((queries[:, None] - PLACES) ** 2).sum(-1) / 2
     if kind == "cosine":
         return 3 * unit(queries) @ unit(PLACES).T
-    if kind == "additive":
-        return np.tanh((queries @ W_Q.T)[:, None] + PLACES @ W_Q.T + 1).sum(-1)
-    return queries @ PLACES.T
+    return np.tanh((queries @ W_Q.T)[:, None] + PLACES @ W_Q.T + 1).sum(-1)
 
 
 def forms(kind):
@@ -137,9 +136,7 @@ def forms(kind):
         return [Score(PLACES - 0.5, b=-(PLACES + 0.5) / 2 + 0.5, origin=(0.5, 0.5))]
     if kind == "cosine":
         return [Score(3 * unit(PLACES), unit=True)]
-    if kind == "additive":
-        return [Score(np.ones((1, 3)), W_Q, PLACES @ W_Q.T + 1, tanh=True)]
-    return [Score(PLACES)]
+    return [Score(np.ones((1, 3)), W_Q, PLACES @ W_Q.T + 1, tanh=True)]
 
 
 def dragged(kind, x_of_query, y_of_query):
@@ -151,13 +148,12 @@ def dragged(kind, x_of_query, y_of_query):
     }
 
 
-def planes():
+def planes(kind="distance", x=-3.0, y=1.5):
     steps = [i / 2 for i in range(-6, 7)]
     drag = ("x_of_query", "y_of_query")
     return explore(
         dragged,
-        caption="Four keys in a plane.",
-        question="Who wins where?",
+        **WORDS,
         draw=[
             Plot(
                 Regions(SIDE, SIDE, "scores", names="abcd"),
@@ -177,35 +173,27 @@ def planes():
         ],
         large="picture",
         live=Live("weights", drag, forms),
-        start={"y_of_query": 1.5},
-        kind={kind: kind for kind in ("dot product", "distance", "cosine", "additive")},
+        start={"kind": kind, "x_of_query": x, "y_of_query": y},
+        kind={kind: kind for kind in KINDS},
         x_of_query=steps,
         y_of_query=steps,
     )
 
 
 def seen(step, order):
-    weights = np.array([[0.0, 0.25, 0.75] if step < 2 else [1.0, 0.0, 0.0]])
-    return {"left": 3 - step, "map": weights.flatten(), "order": order, "weights": weights}
+    weights = np.array([[0.0, 0.25, 0.75], [0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    return {"now": weights[step][None], "all": weights, "order": order, "left": 3 - step}
 
 
-def film():
+def film(step=0, order="forwards"):
     return explore(
         seen,
-        caption="Three letters.",
-        question="When is the first one read?",
+        **WORDS,
         steps="step",
-        lit="weights",
-        folded=["order"],
+        row="step",
+        start={"step": step, "order": order},
+        rows="abcd",
         columns=["<a>", "b", "c"],
-        draw=[
-            Plot(
-                Bars(range(3), [1] * 3, color="plain"),
-                Points(range(3), "step", size="map"),
-                xticks=dict(enumerate("abc")),
-                yticks={0: "none", 3: "all"},
-            )
-        ],
         step=[0, 1, 2, 3],
         order=["forwards", "backwards"],
     )

@@ -119,13 +119,11 @@ def draw_arcs(
     words = {name: say(getattr(model, name)) for name in ("ask", "asker", "result")}
     words |= {name: say(name) for name in model.panels if name} | script_words("arcs.js")
     names = [say(name) for name in model.panels] if len(rows) > 1 else [asking[asks]]
-    table = drawing.table(
-        [
-            drawing.Row(row, name, digits=2, colored=True)
-            for name, row in zip(names, rows, strict=True)
-        ],
-        columns=tokens,
-    )
+    table = [
+        drawing.Row(row.round(2), name, digits=2, colored=True, zeros="empty")
+        for name, row in zip(names, rows, strict=True)
+    ]
+    table = drawing.table(table, columns=tokens)
     html = page(held, words, arrays, question, caption, table, result)
     if len(html.encode()) > MOST_BYTES:
         raise ValueError(

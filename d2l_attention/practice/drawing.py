@@ -115,7 +115,8 @@ def table(
     lit: bool = False,
 ) -> str:
     """Return rows as an HTML table; if `lit`, the names of columns have the first row's colors."""
-    headed, lines = any(row.name for row in rows), [f'<table class="d2l-cells{kind}">']
+    headed = any(row.name for row in rows)
+    lines = [f'<table class="d2l-cells{kind}{" lit" * lit}">']
     if title:
         lines.append(f"<caption>{escape(title)}</caption>")
     if columns is not None:
