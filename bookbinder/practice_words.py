@@ -23,8 +23,7 @@ from d2l_attention.practice.recurring_mistakes import RECURRING
 Messages = Iterable[tuple[str, str]]
 
 CODE = Path("d2l_attention", "practice")
-SCRIPT = re.compile(r"(?<=<script>).*?(?=</script>)", re.DOTALL)
-HELD = re.compile(r'(?<= data-held=")[^"]*')
+WORDS = re.compile(r'(?<= data-words=")[^"]*')  # what a script says
 COLUMN = re.compile(r"(\S+(?: \S+)*)( *)")
 
 
@@ -46,15 +45,9 @@ EXPLORER = Kind(
 )
 ARCS = Kind(
     '<div class="d2l-arcs"',
-    re.compile(r".*\n“.*” gives (most )?weight to.*\n.*$"),
+    re.compile(r"(.*\n)+(Its output names|It writes|It sings on): .*$"),
     "arcs",
-    (
-        ' alt="',
-        '<p class="says" role="status">',
-        '<p class="out">',
-        '<p class="still">',
-        "<figcaption>",
-    ),
+    ('<p class="out">', '<p class="still">', '<th scope="row">'),
 )
 CHECK = Kind(
     '<p style="border-left:4px solid',
@@ -68,8 +61,7 @@ def practice_messages(root: Path) -> list[tuple[str, str]]:
     """Return all that practice says, each text once, with the first file that says it."""
     found = [(t, f"{CODE.parent}/{f}") for t, f in words_in(root / CODE) if f.endswith(".py")]
     for path in sorted((root / CODE).glob("*.js")):
-        said = words.script_messages(path.read_text(encoding="utf-8"))
-        found += [(text, f"{CODE}/{path.name}") for text in said]
+        found += [(text, f"{CODE}/{path.name}") for text in words.script_words(path.name)]
     found += [(text, f"{CODE}/recurring_mistakes.py") for text in RECURRING.values()]
     for path in sorted((root / CODE).glob("chapter_*.py")):
         module = importlib.import_module(".".join([*CODE.parts, path.stem]))
@@ -139,31 +131,11 @@ def in_html(html: str, kind: Kind, said: Said) -> str:
     html = re.sub(
         rf'(?:{behind})[^<>"]+', lambda text: escape(said.sentences(unescape(text[0]))), html
     )
-    html = HELD.sub(lambda held: escape(in_held(unescape(held[0]), said)), html)
-    return SCRIPT.sub(lambda script: in_script(script[0], said.say), html)
+    return WORDS.sub(lambda held: escape(in_script(json.loads(unescape(held[0])), said.say)), html)
 
 
-def in_held(text: str, said: Said) -> str:
-    """Return what arcs tell their script in other words."""
-    held = json.loads(text)
-    held |= {name: said.sentences(held[name]) for name in ("ask", "asker", "result")}
-    return as_json(held | {"panels": [said.sentences(name) for name in held["panels"]]})
-
-
-def in_script(script: str, say: Say) -> str:
-    lines = {words.script_with_words(line, str): line for line in speaking_lines()}
-    return "\n".join(
-        words.script_with_words(lines[line], say) if line in lines else line
-        for line in script.split("\n")
-    )
-
-
-@functools.cache
-def speaking_lines() -> list[str]:
-    """Return the lines with words of the scripts of practice, as they stand in a page."""
-    code = [path.read_text(encoding="utf-8") for path in words.HERE.glob("*.js")]
-    lines = [re.sub(r"(^|\s)//.*", "", line).strip() for text in code for line in text.split("\n")]
-    return [line for line in lines if words.SAID.search(line)]
+def in_script(said: dict[str, str], say: Say) -> str:
+    return as_json({name: say(text) for name, text in said.items()})
 
 
 def in_text(text: str, kind: Kind, said: Said) -> str:

@@ -193,7 +193,7 @@ def prose_of(chapter: Chapter) -> str:
 
 def seen_in_html(html: str) -> str:
     """Return the text of an output in HTML, with all frames of an explorer, without its styles."""
-    frames = " ".join(re.findall(r'data-(?:frames|sliders)="([^"]*)"', html))
+    frames = " ".join(re.findall(r'data-(?:frames|curves|sliders)="([^"]*)"', html))
     return re.sub(r"<(style|script)>.*?</\1>|<[^>]*>", " ", html, flags=re.DOTALL) + frames
 
 

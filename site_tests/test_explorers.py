@@ -188,7 +188,7 @@ def test_a_stored_explorer_goes_through_its_frames_and_nothing_else_moves(opened
     page, still = opened(html, java_script_enabled=False)
     page.evaluate(INLINE)
     wanted = still.state()
-    for width in (390, 1280):
+    for width in (390, 780):
         page, shown = opened(html, width=width)
         assert_alike(shown.state(), wanted)
         assert max(shown.state()["over"]) <= 0  # no column is lost

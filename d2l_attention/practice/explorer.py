@@ -334,7 +334,7 @@ def rows_of(
             digits=digits,
             colored=weights,
             zeros=zeros,
-            wide=max(map(len, texts), default=0),
+            wide=max((len(text) - text.count(",") // 2 for text in texts), default=0),
             at=frames.places[name] + i * matrix.shape[1],
             now=i == now,
         )
