@@ -217,53 +217,64 @@ def test_the_page_computes_what_pytorch_computes_from_the_stored_weights(shown, 
 
 
 @pytest.mark.parametrize("kind", CHAPTERS)
-def test_the_still_picture_is_the_first_that_moves(shown, kind):
-    still = shown(kind, java_script_enabled=False)
+def test_without_scripts_the_weights_are_there_that_the_page_computes_first(shown, kind):
+    held = held_by(output("pytorch", kind))
     page = shown(kind)
-    moving = page.evaluate(STATE)
-    assert still.locator(".says").text_content() == moving["says"]
-    assert still.locator(".out").text_content() == moving["out"]
+    (found,) = page.evaluate(RUN, [[held["text"], held["step"]]])
+    still = shown(kind, java_script_enabled=False)
+    rows = [row[held["asks"]] for row in found["weights"]]
+    cells = still.locator(".stage td.v").all_text_contents()
+    shown_weights = [float(text or 0) for text in cells]
+    lengths = len(cells) // len(rows)
+    wanted = [w for row in rows for w in [*row, *[0] * (lengths - len(row))]]
+    assert shown_weights == pytest.approx(wanted, abs=0.0051)
+    assert still.locator(".out").text_content() == page.evaluate(STATE)["out"]
     assert still.get_by_text("Still picture of").is_visible()
+    assert still.locator(".d2l-arcs :is(input, select)").count() == 0
     assert page.get_by_text("Still picture of").count() == 0
-    drawn = [
-        (d, round(float(width), 1))
-        for image in still.locator("img").all()
-        for d, width in re.findall(
-            r"<path d='([^']*)' stroke-width='([^']*)'",
-            image.evaluate("i => decodeURIComponent(i.src)").replace('"', "'"),
-        )
-        if float(width) > 0
-    ]
-    numbers = [re.findall(r"[\d.]+", d) for d, _ in drawn]
-    wanted = [re.findall(r"[\d.]+", d) for d, _ in moving["arcs"]]
-    for one, other in zip(numbers, wanted, strict=True):
-        assert list(map(float, one)) == pytest.approx(list(map(float, other)), abs=0.11)
-    widths = [width for _, width in moving["arcs"]]
-    assert [w for _, w in drawn] == pytest.approx(widths, abs=0.11)
 
 
-@pytest.mark.parametrize(("kind", "text"), [(k, t) for k, texts in WRONG.items() for t in texts])
-def test_what_a_model_cannot_take_is_said_in_a_line_and_it_goes_on(shown, kind, text):
+@pytest.mark.parametrize("kind", CHAPTERS)
+def test_what_a_model_cannot_take_is_said_in_a_line_and_it_goes_on(shown, kind):
     page = shown(kind, width=390)
     problems = []
     page.on("pageerror", lambda error: problems.append(error))
     before = page.evaluate(STATE)
     typed = page.locator(".d2l-arcs input[type=text]")
-    typed.fill(text)
-    wrong = page.evaluate(STATE)
-    assert WRONG[kind][text] in wrong["says"]
-    assert wrong["old"]
-    assert typed.get_attribute("aria-invalid") == "true"
-    assert len(wrong["says"]) < 200
-    assert wrong["page"] <= 390
-    page.locator(".d2l-arcs input[type=range]").first.focus()
-    page.keyboard.press("Home")  # no step of training makes it better
-    assert page.evaluate(STATE)["says"] == wrong["says"]
-    page.keyboard.press("End")
+    for text, said in WRONG[kind].items():
+        typed.fill(text)
+        wrong = page.evaluate(STATE)
+        assert said in wrong["says"]
+        assert wrong["old"]
+        assert typed.get_attribute("aria-invalid") == "true"
+        assert len(wrong["says"]) < 200
+        assert wrong["page"] <= 390
+        page.locator(".d2l-arcs input[type=range]").first.focus()
+        page.keyboard.press("Home")  # no step of training makes it better
+        assert page.evaluate(STATE)["says"] == wrong["says"]
+        page.keyboard.press("End")
     typed.fill(held_by(output("pytorch", kind))["text"])
     again = page.evaluate(STATE)
     assert (again["says"], again["out"], again["old"]) == (before["says"], before["out"], False)
     assert not problems
+
+
+SAYS = {
+    "sentence": ("the animal was tired", r"“tired” gives weight to: animal \d\.\d\d.*\."),
+    "translator": ("1 mar 2024", r"“\d” gives weight to: letter \d+ \((\d|gap)\) \d\.\d\d.*\."),
+    "singer": (
+        "lalala",
+        r"“a” gives most weight to, head by head: (letter \d \(\w\) \d\.\d\d.*|none)\.",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SAYS)
+def test_the_words_name_what_gets_weight(shown, kind):
+    page = shown(kind)
+    text, words = SAYS[kind]
+    page.locator(".d2l-arcs input[type=text]").fill(text)
+    assert re.fullmatch(words, page.evaluate(STATE)["says"])
 
 
 def test_what_is_no_date_is_translated_and_called_none(shown):
@@ -288,7 +299,7 @@ def test_choosing_words_writes_the_sentence(shown):
 
 
 @pytest.mark.parametrize("kind", CHAPTERS)
-@pytest.mark.parametrize("width", [360, 390, 800])
+@pytest.mark.parametrize("width", [360, 800])
 def test_a_widget_fits_the_screen_and_nothing_moves_when_the_arcs_do(shown, kind, width):
     page = shown(kind, width=width)
     boxes = """() => [...document.querySelectorAll(
@@ -327,14 +338,12 @@ def test_the_date_is_written_digit_by_digit_and_at_once_with_less_motion(shown):
             assert "0.2s" in duration
 
 
-@pytest.mark.parametrize("kind", CHAPTERS)
-def test_the_site_shows_the_widget_of_the_chapter(browser, addresses, kind):
+def test_the_site_loads_the_weights_of_a_widget_that_comes_into_view(browser, addresses):
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = open_page(context, f"{addresses['file']}/{CHAPTERS[kind]}.html")
+    page = open_page(context, f"{addresses['file']}/{CHAPTERS['translator']}.html")
     page.locator(".d2l-arcs").scroll_into_view_if_needed()
     page.wait_for_selector(".d2l-arcs[data-ready]")
     state = page.evaluate(STATE)
     context.close()
     assert state["height"] <= 560
-    still = re.search(r'<p class="says" role="status">([^<]*)', output("pytorch", kind))[1]
-    assert state["says"] == still
+    assert "gives weight to" in state["says"]

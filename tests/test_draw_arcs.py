@@ -1,17 +1,17 @@
-"""The widget of a trained model: what it stores, what it says, and what it cannot be made of."""
+"""The widget of a trained model: what it stores, what it shows, and what it cannot be made of."""
 
 import numpy as np
 import pytest
 
 from d2l_attention.practice import draw_arcs
-from d2l_attention.practice.arcs import held_by, says, unpacked
+from d2l_attention.practice.arcs import held_by, unpacked
 
 WORDS = ["the", "animal", "was", "tired"]
 rng = np.random.default_rng(0)
 MATRICES = [rng.normal(size=shape) for shape in ((4, 2), (4, 2), (4, 4))]
 OPTIONS = {
     "text": "the animal was tired",
-    "weights": [[0.01, 0.9, 0.03, 0.06]],
+    "weights": [[0.001, 0.9, 0.03, 0.06]],
     "result": "animal",
     "reads": WORDS,
     "asks": -1,
@@ -25,7 +25,7 @@ def widget(snapshots=None, **options):
     return draw_arcs("sentence", snapshots, **(OPTIONS | options))
 
 
-def test_a_widget_stores_each_snapshot_as_float16_and_says_its_weights():
+def test_a_widget_stores_each_snapshot_as_float16_and_shows_its_weights():
     html = widget()._repr_mimebundle_()["text/html"]
     found = unpacked(html)
     assert [step for step, _ in found] == [0, 100]
@@ -33,23 +33,18 @@ def test_a_widget_stores_each_snapshot_as_float16_and_says_its_weights():
         for array, matrix in zip(arrays, MATRICES, strict=True):
             np.testing.assert_array_equal(array, matrix.astype(np.float16))
     assert held_by(html)["asks"] == 3
-    assert "“tired” gives weight to: animal 0.90, tired 0.06." in html
+    table = html[html.index("<table") : html.index("</table>")]
+    assert [word for word in WORDS if f">{word}</th>" in table] == WORDS
+    assert '<th scope="row">tired</th>' in table
+    assert [text in table for text in (">0.90<", ">0.03<", ">0.00<")] == [True, True, False]
     assert "Still picture of “the animal was tired” after 100 training steps." in html
     assert "Attention &lt;weights&gt;." in html
+    assert str(widget()).splitlines() == [
+        "Attention <weights>.",
+        "0.00  0.90  0.03  0.06",
+        "Its output names: animal",
+    ]
     assert widget().html == html  # always the same
-
-
-def test_the_words_name_what_gets_weight_and_what_the_rest_gets():
-    spread = np.full((1, 12), 1 / 12)
-    letters = "27 mar 2024."
-    assert says("4", letters, spread, True) == (
-        "“4” gives weight to: letter 1 (2) 0.08, letter 2 (7) 0.08, letter 3 (gap) 0.08, "
-        "all others 0.75."
-    )
-    heads = np.array([[0.04, 0.0], [0.3, 0.7], [1.0, 0.0], [0.5, 0.5]])
-    assert says("b", "ab", heads, False) == (
-        "“b” gives most weight to, head by head: none, b 0.70, a 1.00, a 0.50."
-    )
 
 
 @pytest.mark.parametrize(

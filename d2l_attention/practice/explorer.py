@@ -391,7 +391,8 @@ def explorer(
     if plots:
         alt = f"{caption} " + say("Still picture at {still}.").format(still=still)
         hidden = "\n".join(filter(None, [*shown, folded]))
-        fold = f"<details><summary>{say('Numbers')}</summary>\n{hidden}\n</details>"
+        summary = say("Numbers")
+        fold = f"<details><summary>{summary}</summary>\n{hidden}\n</details>"
         shown = [pictures(frames, plots, sliders, look, alt), explorer_plots.legend(plots)]
         shown += [fold] * bool(hidden)
     shown.append(numbers(frames, [n for n in frames.of_axes(0) if n not in look.folded]))
