@@ -24,7 +24,7 @@ MESSAGES = practice_messages(ROOT)
 ENGLISH = {
     "explorer": r"Still picture|Sliders appear|sliders at|>Numbers<|:\"(Back|Play|Pause|Next)\"",
     "arcs": r"Still picture|Where scripts may run|after \d+ training steps|:\"(gap|none|Write)\""
-    r"|(>|:\"|^)(It (sings|writes)|Its output|Your (song|date|sentence)|layer \d, head \d)",
+    r"|(>|:\"|(?m:^))(It (sings|writes)|Its output|Your (song|date|sentence)|layer \d, head \d)",
     "check": r"\d\.\d (wrong|not attempted)|Write your answer|Your (rows|code)|target|your answer",
 }
 
