@@ -79,11 +79,9 @@ def test_the_still_picture_is_the_start_frame():
     assert "Still picture at temperature = 1, valid len = 3." in html
     assert "<input" not in html  # no slider that does nothing
     assert "&lt;pad&gt;" in html
-    assert repr(examples.heat_map()).splitlines() == [
-        "Attention weights of two queries. (sliders at temperature = 1, valid len = 3)",
-        "0.0900  0.6652  0.2447  0.0000",
-        "0.2447  0.0900  0.6652  0.0000",
-    ]
+    assert repr(examples.heat_map()) == (
+        "Attention weights of two queries. (sliders at temperature = 1, valid len = 3)"
+    )
     assert set(examples.heat_map()._repr_mimebundle_()) == {"text/html", "text/plain"}
 
 
@@ -298,7 +296,6 @@ def test_words_and_values_that_are_not_finite_are_shown_and_survive():
     words = explore(lambda a: {"is": "NaN", "or": a, "part": a / 3}, **WORDS, a=[1, 2_000_000])
     assert cells(words.html) == ["NaN", "1", "0.3333"]
     assert attribute(words.html, "frames")[1] == ["NaN", 2_000_000, 666666.6667]
-    assert repr(words).splitlines()[1:3] == ["is: NaN", "or: 1"]
 
 
 def test_frames_may_be_quoted_in_prose_and_styles_may_not():
@@ -309,9 +306,6 @@ def test_frames_may_be_quoted_in_prose_and_styles_may_not():
     assert other_frame in seen
     assert "860" in html
     assert "860" not in seen
-
-
-FOUR = {"weights": [[0.1, 0.2, 0.3, 0.4]], "kind": "words", "lost": [1, 2, 3]}
 
 
 @pytest.mark.parametrize(
@@ -337,23 +331,26 @@ def test_an_explorer_that_cannot_be_made_says_why(function, options, message):
 
 
 @pytest.mark.parametrize(
-    ("plot", "message"),
+    ("mark", "message"),
     [
-        (Plot(Bars(range(4), "wieghts")), "Bars: 'wieghts' is no part of numbers, only 'weights'"),
-        (Plot(Points("kind", 1)), "Points: 'kind' is no part of numbers, only 'weights', 'lost'"),
-        (Plot(Curve(range(3), "weights")), "Curve: x, y and size must be of one length, got"),
-        (Plot(Bars(range(4), "weights", names="abc")), "Bars: 4 places and 3 names"),
-        (Plot(Line("kernel")), "a mark shows the slider 'kernel', whose values are no numbers"),
-        (Plot(Line(0, color="red")), "Line: color must be one of query, key, value, weight"),
-        (Plot(Line("a"), drag="kernel"), "drag: 'kernel' is no slider of numbers"),
-        (Plot(Line("a")), "no plot shows lost"),
-        (Plot(Line("a"), title="same"), "two plots have the name 'same': give them titles"),
+        (
+            Bars(range(4), "wieghts"),
+            "a mark shows 'wieghts', which is no part of numbers, only 'w'",
+        ),
+        (Points("kind", 1), "a mark shows 'kind', which is no part of numbers, only 'w', 'lost'"),
+        (Line("kernel"), "a mark shows 'kernel', which is no part of numbers"),
+        (Line("a"), "no plot shows lost"),
     ],
 )
-def test_a_plot_of_what_is_not_there_says_why(plot, message):
-    draw = [plot, Plot(Line("a"), title="same")]
+def test_a_plot_of_what_is_not_there_says_why(mark, message):
     with pytest.raises(ValueError, match=message):
-        explore(lambda a, kernel: FOUR, **WORDS, draw=draw, a=[1, 2], kernel=["box", "bell"])
+        explore(
+            lambda a, kernel: {"w": [[0.1, 0.9]], "kind": "words", "lost": [1, 2, 3]},
+            **WORDS,
+            draw=[Plot(mark)],
+            a=[1, 2],
+            kernel=["box", "bell"],
+        )
 
 
 @pytest.mark.parametrize(

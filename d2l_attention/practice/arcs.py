@@ -91,13 +91,8 @@ def draw_arcs(
         result: What the model answers to it.
         reads, writes: The vocabularies.
         asks: The place of the token that asks at first.
-        question: What a reader can find out.
-        caption: What is shown.
+        question, caption: What a reader can find out, and what is shown.
         **more: What else `arcs.js` takes: `pattern`, `choices` and `chosen` of a sentence.
-
-    Raises:
-        ValueError: Arrays that are not the model's, in another order, of other shapes than at
-            first, too large for float16, or of more bytes than a page should carry.
     """
     model = KINDS[kind]
     arrays = arrays_of(kind, snapshots, len(reads))
@@ -116,22 +111,13 @@ def draw_arcs(
         "size": model.size,
         "panels": model.panels,
     } | more
-    words = {name: say(getattr(model, name)) for name in ("ask", "asker", "result")}
-    words |= {name: say(name) for name in model.panels if name} | script_words("arcs.js")
-    names = [say(name) for name in model.panels] if len(rows) > 1 else [asking[asks]]
+    names = model.panels if len(rows) > 1 else [asking[asks]]
     table = [
-        drawing.Row(row.round(2), name, digits=2, colored=True, zeros="empty")
+        drawing.Row(row.round(2), say(name), digits=2, colored=True, zeros="empty")
         for name, row in zip(names, rows, strict=True)
     ]
-    table = drawing.table(table, columns=tokens)
-    html = page(held, words, arrays, question, caption, table, result)
-    if len(html.encode()) > MOST_BYTES:
-        raise ValueError(
-            f"a widget may weigh {MOST_BYTES} bytes, and this one weighs {len(html.encode())}: "
-            "take fewer snapshots"
-        )
-    shown = "\n".join(drawing.text_rows(rows, digits=2))
-    return Explorer(html, f"{caption}\n{shown}\n{say(model.result)} {result}")
+    html = page(held, arrays, question, caption, drawing.table(table, columns=tokens), result)
+    return Explorer(html, f"{caption}\n{say(model.result)} {result}")
 
 
 def arrays_of(
@@ -178,20 +164,22 @@ def held_by(html: str) -> dict:
 
 def page(
     held: dict,
-    words: dict[str, str],
     arrays: dict[int, list[np.ndarray]],
     question: str,
     caption: str,
     table: str,
     result: str,
 ) -> str:
+    """Return the HTML of a widget; ValueError if it weighs more than a page should carry."""
+    model = KINDS[held["kind"]]
+    words = {name: say(getattr(model, name)) for name in ("ask", "asker", "result")}
+    words |= {name: say(name) for name in model.panels if name} | script_words("arcs.js")
     still = say(
         "Still picture of “{text}” after {steps} training steps. Where scripts may run, in a "
         "trusted notebook or on a web page, you can type your own."
     ).format(text=held["text"], steps=held["steps"][-1])
-    model = KINDS[held["kind"]]
     four = " four" * (len(model.panels) > 1)
-    return "\n".join(
+    html = "\n".join(
         [
             f'<div class="d2l-arcs" data-kind="{held["kind"]}" data-held="{escape(as_json(held))}" '
             f'data-words="{escape(as_json(words))}" '
@@ -210,3 +198,9 @@ def page(
             f"<script>(() => {{\n{drawing.asset('arcs.js')}\n}})();</script>",
         ]
     )
+    if len(html.encode()) > MOST_BYTES:
+        raise ValueError(
+            f"a widget may weigh {MOST_BYTES} bytes, and this one weighs {len(html.encode())}: "
+            "take fewer snapshots"
+        )
+    return html

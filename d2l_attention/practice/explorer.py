@@ -240,9 +240,7 @@ def all_frames(
                 f"at {values} the function returns {shapes(parts)}, "
                 f"and at the first values {shapes(frames[0])}"
             )
-    explorer_plots.check(
-        plots, frames[0], {n: list(s.choices.values()) for n, s in sliders.items()}
-    )
+    explorer_plots.check(plots, frames[0])
     if look.large and not all(plot.title for plot in plots):
         raise ValueError("large: each plot needs a title")
     first = np.ravel_multi_index([*starts.values()], [len(values) for values in choices.values()])
@@ -275,11 +273,9 @@ def rounded(value: object, matrix: bool) -> np.ndarray:
 
 
 def with_sliders(parts: Parts, values: Mapping[str, object], draw: Sequence[Plot]) -> Parts:
-    """Return a frame with the values of the sliders that a mark of a plot names."""
-    shown = {n: v for n, v in values.items() if n in explorer_plots.named(draw) - set(parts)}
-    for name, value in shown.items():
-        if not isinstance(value, (int, float)):
-            raise ValueError(f"a mark shows the slider {name!r}, whose values are no numbers")
+    """Return a frame with the values of the sliders of numbers that a mark of a plot names."""
+    names = explorer_plots.named(draw) - set(parts)
+    shown = {n: v for n, v in values.items() if n in names and isinstance(v, (int, float))}
     return parts | {name: np.array([value]) for name, value in shown.items()}
 
 
@@ -413,7 +409,7 @@ def explorer(
             f"an explorer may weigh {MOST_BYTES} bytes and {len(frames.all)} frames weigh "
             f"{len(html.encode())}: take fewer slider values or points"
         )
-    return Explorer(html, plain(frames, plots, f"{caption} ", still))
+    return Explorer(html, f"{caption} " + say("(sliders at {still})").format(still=still))
 
 
 def page(data: dict[str, str], question: str, caption: str, still: str, parts: str) -> str:
@@ -439,20 +435,3 @@ def page(data: dict[str, str], question: str, caption: str, still: str, parts: s
             "})();</script>",
         ]
     )
-
-
-def plain(frames: Frames, plots: list[Plot], caption: str, still: str) -> str:
-    """Return the first picture as text, without outlines."""
-    lines = [caption + say("(sliders at {still})").format(still=still)]
-    areas = [m.x for p in plots for m in p.marks if isinstance(m, explorer_plots.Area)]
-    outlines = {n.part for n in areas if isinstance(n, explorer_plots.Piece)}
-    for name, part in frames.shown.items():
-        digits = frames.digits(name)
-        if np.ndim(part) == 0:
-            lines.append(f"{name}: {drawing.number_text(value_of(part), digits)}")
-        elif part.ndim == 2:
-            lines += [name] if name else []
-            lines += drawing.text_rows(part, digits=digits)
-        elif name not in outlines:
-            lines.append(f"{name}: from {part[0]:.4f} to {part[-1]:.4f}")
-    return "\n".join(lines)

@@ -11,7 +11,7 @@ for nineteen explorers in place of 171).
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from html import escape
 from urllib.parse import quote
@@ -219,35 +219,15 @@ def named(plots: Sequence[Plot]) -> set[str]:
     return {n for n in names if isinstance(n, str)}
 
 
-def check(plots: Sequence[Plot], parts: Parts, sliders: dict[str, Iterable]) -> None:
-    """Raise ValueError where a plot cannot show a frame."""
-    names = [plot.name for plot in plots]
-    for plot in plots:
-        for mark in plot.marks:
-            check_mark(mark, parts)
-        if names.count(plot.name) > 1:
-            raise ValueError(f"two plots have the name {plot.name!r}: give them titles")
-        for name in filter(None, plot.drag):
-            if not all(isinstance(v, (int, float)) for v in sliders.get(name, [None])):
-                raise ValueError(f"drag: {name!r} is no slider of numbers")
+def check(plots: Sequence[Plot], parts: Parts) -> None:
+    """Raise ValueError where plots do not fit a frame."""
+    for name in sorted(named(plots)):
+        if isinstance(parts.get(name, ""), str):
+            known = ", ".join(repr(n) for n, part in parts.items() if not isinstance(part, str))
+            raise ValueError(f"a mark shows {name!r}, which is no part of numbers, only {known}")
     curves = {n for n, part in parts.items() if np.ndim(part) == 1 and not isinstance(part, str)}
     if lost := curves - named(plots):
         raise ValueError(f"no plot shows {', '.join(sorted(lost))}")
-
-
-def check_mark(mark: Mark, parts: Parts) -> None:
-    kind = type(mark).__name__
-    if mark.color not in COLORS and not isinstance(mark, Area):
-        raise ValueError(f"{kind}: color must be one of {', '.join(COLORS)}")
-    for numbers in (mark.x, mark.y, mark.size):
-        if isinstance(numbers, str) and isinstance(parts.get(numbers, ""), str):
-            known = ", ".join(repr(n) for n, part in parts.items() if not isinstance(part, str))
-            raise ValueError(f"{kind}: {numbers!r} is no part of numbers, only {known}")
-    sizes = {value_of(n, parts).size for n in (mark.x, mark.y, mark.size) if n is not None}
-    if len(sizes - {1}) > 1:
-        raise ValueError(f"{kind}: x, y and size must be of one length, got {sorted(sizes)}")
-    if getattr(mark, "names", ()) and len(mark.names) != max(sizes):
-        raise ValueError(f"{kind}: {max(sizes)} places and {len(mark.names)} names")
 
 
 def value_of(numbers: Numbers, parts: Parts) -> np.ndarray:
@@ -337,7 +317,7 @@ def picture(
     """Return a plot as an `<img>` that holds an SVG, which the script of the explorer moves.
 
     Args:
-        plot: Marks that `check` let through.
+        plot: Marks of parts that are there.
         frames: All frames, for the ranges of the axes.
         first: The frame of the still picture.
         places: Part -> where its numbers begin in a frame.
