@@ -428,8 +428,7 @@ def page(data: dict[str, str], question: str, caption: str, still: str, parts: s
             parts,
             f'<p class="cap">{escape(caption)}</p>',
             "</div>",
-            "<script>",
-            "(() => {",
+            "<script>(() => {",  # a site lets all explorers share what begins so
             CONSTANTS,
             drawing.asset("explorer.js"),
             "})();</script>",
