@@ -1,17 +1,19 @@
 """Measures d2l, this book's functions and JAX's own in JAX, operation by operation and jitted."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 import jax
 import numpy as np
-from flax import nnx
+from flax import linen, nnx
 
+from benchmarks.d2l_source import d2l_of
 from benchmarks.measure import Measured, measure
 from d2l_attention import jax as ours
-from tests.jax.peer_d2l import d2l
 
+d2l = d2l_of("jax.py", jax=jax, jnp=jax.numpy, nn=linen, math=math)
 PACKAGES = ("jax", "flax", "d2l")
 
 

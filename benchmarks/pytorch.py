@@ -1,5 +1,6 @@
 """Measures d2l, this book's functions and PyTorch's own in PyTorch, by the same calls."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -8,10 +9,11 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from benchmarks.d2l_source import d2l_of
 from benchmarks.measure import Functions, Measured, measure
 from d2l_attention import torch as ours
-from tests.pytorch.peer_d2l import d2l
 
+d2l = d2l_of("torch.py", torch=torch, nn=nn, math=math, Module=nn.Module)
 PACKAGES = ("torch", "d2l")
 SMALL, MIDDLE, LARGE = (2, 1, 10), (32, 128, 128), (4, 1024, 2048)
 LONG = [(8, 4096, 4096), (2, 16384, 16384)]  # on a GPU

@@ -8,10 +8,11 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from benchmarks.d2l_source import d2l_of
 from benchmarks.measure import Measured, measure
 from d2l_attention import tensorflow as ours
-from tests.tensorflow.peer_d2l import d2l
 
+d2l = d2l_of("tensorflow.py", tf=tf, Module=keras.Model)
 PACKAGES = ("tensorflow", "keras", "d2l")
 
 

@@ -1,18 +1,19 @@
 """Environment and plugins of all tests, a tiny book to bind, and a chapter that has it all."""
 
+import atexit
 import os
+import shutil
+import tempfile
 import textwrap
 from pathlib import Path
 
-import kernel_ports
-import nbval_outputs
-import nbval_solutions
 import pytest
-import shared_kernel
+from jupyter_client.manager import KernelManager
 
 from bookbinder.config import read_book
 from bookbinder.execution import kernel_environment
 from d2l_attention.frameworks import known, load
+from tests import nbval_outputs, nbval_solutions, shared_kernel
 
 os.environ.update(kernel_environment())  # nbval's kernels inherit it
 FRAMEWORK = load(os.environ["D2L_FRAMEWORK"])
@@ -166,8 +167,22 @@ def pytest_configure(config):
     if config.option.nbval_cell_timeout == NBVALS_OWN_LIMIT:
         config.option.nbval_cell_timeout = read_book(ROOT).seconds_per_cell
     # A conftest's own hooks see the reports of tests/ only; those of plugins see all.
-    for plugin in (kernel_ports, nbval_outputs, nbval_solutions, shared_kernel):
+    reach_kernels_by_files()
+    for plugin in (nbval_outputs, nbval_solutions, shared_kernel):
         config.pluginmanager.register(plugin)
+
+
+def reach_kernels_by_files():
+    """Let kernels have sockets that are files: two processes may be given the same free port."""
+    folder = tempfile.mkdtemp(prefix="kernels-")  # short: a socket's path has 107 characters
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    write = KernelManager.write_connection_file
+
+    def write_connection_file(manager, **options):
+        manager.transport, manager.ip = "ipc", f"{folder}/{id(manager)}"
+        write(manager, **options)
+
+    KernelManager.write_connection_file = write_connection_file
 
 
 def pytest_collection_modifyitems(items):

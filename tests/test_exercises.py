@@ -12,7 +12,6 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
-from conftest import ROOT
 
 import d2l_attention
 from bookbinder.classroom import sandbox
@@ -21,6 +20,7 @@ from d2l_attention.practice import audit
 from d2l_attention.practice.audit import as_answer
 from d2l_attention.practice.checking import examine
 from d2l_attention.practice.exercises import exercises_in
+from tests.conftest import ROOT
 from tests.contract.comparing import TOLERANCE
 from tests.contract.framework import adapter
 

@@ -8,10 +8,10 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT
-from this_book import BOOK
 
 from d2l_attention import frameworks
+from tests.conftest import ROOT
+from tests.this_book import BOOK
 
 MATHJAX = r"(?<!math)(?<!put)jax(?!=\")"  # has a `jax` in its own names
 NAMED = re.compile(

@@ -5,12 +5,12 @@ import re
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from this_book import BOOK
 
 from bookbinder.binding import notebook_path
 from bookbinder.chapters import Chapter
 from bookbinder.files import read_notebook
 from bookbinder.publish import published
+from tests.this_book import BOOK
 
 TAKEN_OUT = ("script", "style", "link", "input", "button", "form", "iframe")
 ATTRIBUTES = re.compile(r"style|class|id|hidden|role|on\w+|(data|aria)-.*")

@@ -7,9 +7,9 @@ import zipfile
 from email import message_from_bytes
 
 import pytest
-from conftest import ROOT
 
 import d2l_attention
+from tests.conftest import ROOT
 
 # A wheel is built from a copy: setuptools takes along whatever an old build has left in build/.
 NOT_COPIED = shutil.ignore_patterns(".*", "_build", "build", "*.egg-info", "my-notebooks*")

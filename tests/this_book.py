@@ -3,14 +3,13 @@
 import importlib
 from functools import cache
 
-from conftest import ROOT
-
 from bookbinder.binding import notebook_path, read_edition_chapters
 from bookbinder.chapters import Chapter
 from bookbinder.config import Edition, read_book
 from bookbinder.solutions import read_bound
 from bookbinder.text import Page
 from d2l_attention.practice.exercises import exercises_in
+from tests.conftest import ROOT
 
 BOOK = read_book(ROOT)
 

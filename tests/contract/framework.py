@@ -17,8 +17,8 @@ What a framework's module does in its own way is in `tests/<framework>/adapter.p
     new_cache, cached, mask_with_cache
                        a cache of keys and values, what it holds, and a mask for its places
     additive_scores    with weights (h,)
-
-and `peer_d2l.py` beside it, with `masked_softmax` and `attention` of D2L's own code.
+    compiled, for_all_sizes
+                       a function as one program, and a layer as one for inputs of any sizes
 """
 
 import importlib

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.contract.framework import array
 
-settings.register_profile("book", derandomize=True, deadline=None, database=None, max_examples=60)
+settings.register_profile("book", derandomize=True, deadline=None, database=None, max_examples=40)
 settings.load_profile("book")
 
 INTEGERS = ("int64", "int32", "int8", "uint8", "uint16", "uint32", "uint64")

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from tests.contract import oracle
-from tests.contract.framework import adapter
+from tests.contract.framework import adapter, array
 
 B, N, M, D, V = 2, 3, 4, 3, 2  # examples, queries, keys; dimensions of keys and of values
 NAN, INF = float("nan"), float("inf")
@@ -68,6 +68,9 @@ ATTENTIONS = {
     "cosine": Score("CosineAttention", {"temperature": 0.7}, cosine_score(0.7)),
 }
 
+HEADS = {"num_hiddens": 6, "num_heads": 3, "value_size": V, **SIZES}
+LAYERS = ATTENTIONS | {"heads": Score("MultiHeadAttention", HEADS, None)}
+
 
 def normal(*shape: int, seed: int = 0) -> np.ndarray:
     """Return normal numbers that float32 has, as float64."""
@@ -79,3 +82,13 @@ def batch(b=B, n=N, m=M, v=V, heads=()) -> list[np.ndarray]:
     """Return queries (b, n, D), keys (b, m, D) and values (b, m, v), or with heads."""
     shapes = (b, *heads, n, D), (b, *heads, m, D), (b, *heads, m, v)
     return [normal(*shape, seed=i) for i, shape in enumerate(shapes)]
+
+
+def array_of(*shape: int, seed: int = 0, dtype: str = "float32"):
+    """Return `normal` numbers as an array of the framework."""
+    return array(normal(*shape, seed=seed), dtype)
+
+
+def arrays_of(*sizes, dtype: str = "float32", **named) -> list:
+    """Return a `batch` as arrays of the framework."""
+    return [array(x, dtype) for x in batch(*sizes, **named)]

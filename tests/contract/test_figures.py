@@ -1,4 +1,4 @@
-"""Heat maps of a framework's arrays."""
+"""Heat maps of a framework's arrays: what the pictures in the chapters do not show."""
 
 from itertools import pairwise
 
@@ -27,22 +27,6 @@ def test_matrices_of_other_axes_are_refused(shape):
     refuses(as_panels, ValueError, "matrices must have shape", array(np.zeros(shape)))
 
 
-def test_heat_maps_put_queries_down_and_keys_across_on_one_scale():
-    weights = array([[[0.0, 0.5, 1.0], [0.25, 0.75, 0.1]]])
-    figure = show_heatmaps(weights, "keys", "queries", titles=["t"], xticks="abc", yticks="de")
-    panel, colour_bar = figure.axes
-    image = panel.collections[0]
-    assert panel.get_title() == "t"
-    assert panel.get_xlim() == (-0.5, 2.5)
-    assert panel.get_ylim() == (1.5, -0.5)
-    assert [label.get_text() for label in panel.get_xticklabels()] == list("abc")
-    assert [label.get_text() for label in panel.get_yticklabels()] == list("de")
-    assert image.get_clim() == (0, 1)
-    assert image.get_array().reshape(2, 3).tolist() == [[0, 0.5, 1], [0.25, 0.75, 0.1]]
-    assert (figure.get_supxlabel(), figure.get_supylabel()) == ("keys", "queries")
-    assert colour_bar.get_ylim() == (0, 1)
-
-
 def test_heat_maps_hatch_exact_zeros_of_masked_weights():
     weights = array([[0.0, 0.5, 1e-9], [0.25, 0.75, 0.0]])
     assert not show_heatmaps(weights, "keys", "queries").axes[0].patches
@@ -50,15 +34,6 @@ def test_heat_maps_hatch_exact_zeros_of_masked_weights():
     assert hatched.get_hatch()
     corners = hatched.get_path().vertices.reshape(-1, 5, 2)[:, 0].tolist()
     assert corners == [[-0.5, -0.5], [1.5, 0.5]]  # x and y; tiny weights are not masked
-
-
-def test_heat_maps_hatch_the_cells_of_a_mask_and_no_other_zeros():
-    maps = array(np.zeros((2, 2, 3)))
-    figure = show_heatmaps(maps, "keys", "queries", masked=array(np.array([[0, 0, 1], [0, 0, 0]])))
-    for panel in figure.axes[:2]:
-        (hatched,) = panel.patches
-        assert hatched.get_path().vertices.tolist()[0] == [1.5, -0.5]
-        assert len(hatched.get_path().vertices) == 5
 
 
 def test_titles_that_do_not_fit_the_panels_are_refused():
@@ -76,17 +51,6 @@ def test_labels_of_many_keys_do_not_run_into_each_other():
         assert all(name.get_text().isdecimal() for name in names)
         boxes = [name.get_window_extent() for name in names]
         assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
-
-
-def test_sentences_show_the_words_and_how_much_the_last_one_attends_to_each():
-    weights = array([[0.75, 0.25, 0.0], [0.0, 0.0, 1.0]])
-    figure = show_sentences([["a", "b", "c"], ["d", "e", "f"]], weights)
-    first, second = figure.axes
-    texts = [text.get_text() for text in first.texts]
-    assert texts == ["a", "0.75", "b", "0.25", "c"]  # no number beside next to no weight
-    assert [arc.get_linewidth() for arc in second.patches[2:9:3]] == [0, 0, 4]
-    tints = [cell.get_alpha() for cell in first.patches[0:9:3]]
-    assert sorted(tints, reverse=True) == tints  # the darker, the more weight
 
 
 def test_weights_that_do_not_fit_the_sentences_are_refused():

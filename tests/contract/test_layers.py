@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.contract import oracle
 from tests.contract.comparing import HALF, TOLERANCE, attend, close, differences, gradients, refuses
 from tests.contract.framework import adapter, array, dtype_of, numpy, ours, parameters, rounded
 from tests.contract.oracle import by_loops
@@ -24,7 +25,7 @@ def in_loops(name, arrays, lens=None, mask=None):
 
 
 @every_score
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.data(), st.sampled_from(SHAPES))
 def test_it_equals_the_loop_over_queries_and_keys(name, data, sizes):
     b, n, m, _ = sizes
@@ -227,6 +228,21 @@ def test_a_temperature_is_positive(temperature):
     refuses(ours.CosineAttention, ValueError, message, temperature=temperature)
 
 
+def test_weights_that_a_call_returns_are_differentiated_like_any_output():
+    layer, (queries, keys, values) = adapter.make("DotProductAttention"), batch()
+    if hasattr(layer, "attention_weights"):
+        pytest.skip("a layer that keeps its weights keeps them without a gradient")
+
+    def of_layer(queries):
+        return adapter.call(layer, queries, array(keys), array(values), need_weights=True)[1] ** 2
+
+    def by_hand(queries):
+        return by_loops(oracle.scaled_dot_score, (queries, keys, values))[1] ** 2
+
+    (want,) = differences(by_hand, [queries], np.ones((B, N, M)))
+    close(gradients(of_layer, [queries], np.ones((B, N, M)))[0], want, 1e-4)
+
+
 # ---- the functions inside
 
 
@@ -243,6 +259,8 @@ def test_additive_scores_are_the_same_in_blocks_of_any_size(block, heads):
         return adapter.additive_scores(q, k, w, block=block)
 
     close(in_blocks(*map(array, arrays)), formula(*arrays))
+    mapped = adapter.xp.vmap(lambda q: in_blocks(q, *map(array, arrays[1:])))
+    close(mapped(array(arrays[0][None])), formula(*arrays)[None])
     want = differences(formula, arrays, direction)
     for got, wanted in zip(gradients(in_blocks, arrays, direction), want, strict=True):
         close(got, wanted)

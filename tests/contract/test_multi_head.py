@@ -253,6 +253,50 @@ def test_a_call_that_fails_adds_nothing_to_the_cache():
     assert adapter.cached(cache)[0].shape[2] == 4
 
 
+of_fixed_size = pytest.mark.skipif(
+    "KeyValueCache" not in adapter.OWN_ARGUMENTS_OF, reason="a cache that grows"
+)
+
+
+@of_fixed_size
+def test_one_compiled_step_fits_every_length_of_a_cache_of_fixed_size():
+    layer, x, cache = layer_of(), normal(B, 6, 8), ours.KeyValueCache(B, 4, 6, 2)
+    want, _ = attend(layer, x, x, x, causal=True)
+    step, traced = adapter.compiled(
+        lambda layer, cache, token: layer(token, token, token, causal=True, cache=cache)
+    )
+    for i in range(6):
+        close(step(layer, cache, array(x[:, i : i + 1])), numpy(want)[:, i : i + 1])
+    assert len(traced) == 1
+
+
+@of_fixed_size
+def test_a_cache_without_room_is_refused_and_left_alone():
+    layer, x = layer_of(), array(normal(B, 4, 8))
+    cache, small = ours.KeyValueCache(B, 4, 6, 2), ours.KeyValueCache(B, 4, 2, 2)
+    layer(x, x, x, cache=cache)
+    held = [numpy(x) for x in adapter.cached(cache)]
+    message = "cache has 6 places, 4 taken: no room for 4 more tokens"
+    refuses(layer, ValueError, message, x, x, x, cache=cache)
+    for now, before in zip(adapter.cached(cache), held, strict=True):
+        close(now, before, 0)
+    compiled, _ = adapter.compiled(lambda layer, cache: layer(x, x, x, cache=cache))
+    message = "cache has 2 places: no room for 4 more tokens"
+    refuses(compiled, ValueError, message, layer, small)
+
+
+@of_fixed_size
+@pytest.mark.parametrize("of_cache", ["float32", "bfloat16"])
+def test_a_cache_of_any_type_keeps_the_type_of_the_inputs(of_cache):
+    layer, x = layer_of(dtype="bfloat16"), array(normal(B, 4, 8), "bfloat16")
+    want, cache = layer(x, x, x, causal=True), ours.KeyValueCache(B, 4, 4, 2, of_cache)
+    for i in range(4):
+        output = layer(*[x[:, i : i + 1]] * 3, causal=True, cache=cache)
+        assert dtype_of(output) == "bfloat16"
+        close(output, want[:, i : i + 1], 4 * TOLERANCE["bfloat16"])
+    assert dtype_of(cache.keys) == of_cache
+
+
 # ---- numbers of every kind
 
 

@@ -4,7 +4,8 @@ import inspect
 
 import pytest
 
-from tests.contract.framework import adapter, ours
+from d2l_attention.frameworks import known, load
+from tests.contract.framework import adapter, framework, ours
 
 SHARED = {"use_svg_display", "environment_report", "show_heatmaps"}  # one file for all
 ARGUMENTS = {  # of functions; of the making of layers
@@ -62,3 +63,12 @@ def test_arguments_have_the_same_names_and_order(name):
     assert [x for x in arguments(made) if x not in left_out] == want
     if name in CALLED:
         assert arguments(getattr(public, adapter.CALL)) == CALLED[name].split()
+
+
+def test_the_report_names_versions_and_device_and_no_other_framework():
+    report = ours.environment_report(ours.try_gpu())
+    names = {line.split("  ")[0] for line in report.splitlines()}
+    assert {"Python", "device", "free memory", *framework.PACKAGES} <= names
+    others = {load(name).PACKAGE for name in known()} - {framework.PACKAGE}
+    assert not names & others
+    assert "not installed" not in report

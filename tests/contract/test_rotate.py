@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.contract.comparing import TOLERANCE, close, gradients, refuses
-from tests.contract.framework import array, dtype_of, numpy, ours, rounded
+from tests.contract.framework import adapter, array, dtype_of, numpy, ours, rounded
 from tests.contract.samples import normal
 
 pytestmark = pytest.mark.skipif(not hasattr(ours, "rotate"), reason="no chapter on positions")
@@ -51,6 +51,16 @@ def test_the_base_is_that_of_the_paper_also_far_out():
 def test_positions_broadcast_axis_by_axis(shape):
     x, at = normal(2, 4, 3, 6), np.arange(math.prod(shape)).reshape(shape)
     close(turn(x, at), rotated(x, at))
+
+
+def test_a_mapped_or_compiled_rotation_is_right_for_all_positions():
+    x, at = normal(3, 2, 4), np.array([[0, 1], [4, 2], [9, 9]])
+    compiled, _ = adapter.compiled(ours.rotate)
+    mapped = adapter.xp.vmap(ours.rotate)(array(x), array(at))
+    for i in range(3):
+        want = rotated(x[i], at[i])
+        close(mapped[i], want)
+        close(compiled(array(x[i]), array(at[i])), want)
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,14 @@ def test_wrong_lengths_and_masks_are_refused(call):
         refuses(call, error, message, mask=given, valid_lens=[1, 2])
 
 
+def test_masks_of_0_and_1_are_taken_where_the_framework_makes_such():
+    keep = MASKS["integers"][0] * np.array([0, 1, 1, 0])
+    for taken in getattr(adapter, "MASKS_TAKEN", ()):
+        X, given = array(normal(B, N, M)), array(keep.astype(MASKS[taken][0].dtype))
+        want = numpy(ours.masked_softmax(X, mask=array(keep > 0)))
+        assert (numpy(ours.masked_softmax(X, mask=given)) == want).all()
+
+
 def test_the_smallest_and_largest_lengths_are_taken():
     for lens in ([0, 4], [[0, 4, 0], [4, 4, 0]]):
         assert numpy(ours.attention_mask((B, N, M), lens)).sum() in (4, 12)

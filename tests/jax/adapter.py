@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import jax
 from flax import nnx
+from jax import export
 from jax import numpy as jnp
 
 from d2l_attention import jax as ours
@@ -84,6 +85,29 @@ def with_parameters(layer, values: dict):
 def in_training(layer):
     layer.train()
     return layer
+
+
+def compiled(function):
+    """Return a function as one program, and a list with an entry for each time it was traced."""
+    traced = []
+
+    @nnx.jit
+    def program(*arguments):
+        traced.append(None)
+        return function(*arguments)
+
+    return program, traced
+
+
+def for_all_sizes(layer, *example):
+    """Return a program of (queries, keys, values, lens) for any number of each."""
+    b, n, m = export.symbolic_shape("b, n, m")
+    rows = (b, n), (b, m), (b, m), (b,)
+    given = [
+        jax.ShapeDtypeStruct((*row, *x.shape[len(row) :]), x.dtype)
+        for row, x in zip(rows, example, strict=True)
+    ]
+    return export.export(jax.jit(layer))(*given).call
 
 
 def new_cache(layer, b: int, m: int, d: int):

@@ -39,7 +39,8 @@ def make(kind: str, *sizes, dtype: str = "float32", **options):
     given = {name: value for name, value in options.items() if name in known}
     layer = getattr(ours, kind)(*sizes, **given)
     if kind == "MultiHeadAttention":  # lazy: the first call makes its parameters
-        inputs = [options.get(f"{x}_size", sizes[0]) for x in ("query", "key", "value")]
+        width = options.get("num_hiddens") or sizes[0]
+        inputs = [options.get(f"{x}_size", width) for x in ("query", "key", "value")]
         layer(*(torch.zeros(1, 1, size) for size in inputs))
     return cast(layer, dtype).eval()
 
@@ -68,6 +69,36 @@ def with_parameters(layer, values: dict):
 
 def in_training(layer):
     return layer.train()
+
+
+def compiled(function):
+    """Return a function as one program, and a list with an entry for each time it was traced."""
+    traced = []
+
+    def backend(graph, inputs):
+        traced.append(graph)
+        return graph.forward
+
+    torch._dynamo.reset()
+    return torch.compile(function, fullgraph=True, backend=backend), traced
+
+
+class Call(torch.nn.Module):
+    """A layer as torch.export takes it: it keeps no weights."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, *tensors):
+        return self.layer(*tensors, need_weights=False)
+
+
+def for_all_sizes(layer, *example):
+    """Return a program of (queries, keys, values, lens) for any number of each."""
+    b, n, m = (torch.export.Dim(axis, min=2, max=4096) for axis in "bnm")
+    shapes = {"tensors": ({0: b, 1: n}, {0: b, 1: m}, {0: b, 1: m}, {0: b})}
+    return torch.export.export(Call(layer), example, dynamic_shapes=shapes).module()
 
 
 def new_cache(layer, b: int, m: int, d: int):

@@ -2,10 +2,13 @@
 
 import copy
 import pickle
+from functools import partial
 
 import pytest
 import torch
 from torch import nn
+from torch.autograd import gradcheck, gradgradcheck
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from d2l_attention.torch import (
     AdditiveAttention,
@@ -13,18 +16,16 @@ from d2l_attention.torch import (
     CosineAttention,
     DistanceAttention,
     DotProductAttention,
-    MultiHeadAttention,
     fused_attention,
     masked_softmax,
     try_gpu,
 )
 from tests.contract.comparing import refuses
-from tests.pytorch.adapter import additive_scores
-from tests.pytorch.cases import LAYERS, D, batch, layer_of, normal
+from tests.contract.samples import LAYERS, D, array_of, arrays_of
 
+double = partial(array_of, dtype="float64")
 every_layer = pytest.mark.parametrize("name", LAYERS)
 with_or_without_weights = pytest.mark.parametrize("need_weights", [True, False])
-fused_layers = pytest.mark.parametrize("name", [n for n in LAYERS if "additive" not in n])
 
 
 def shapes(layer) -> dict:
@@ -36,11 +37,14 @@ def shapes(layer) -> dict:
 
 @pytest.mark.parametrize("sizes", [{}, {"query_size": D}, {"key_size": D}])
 def test_the_first_call_makes_the_matrices_whose_size_was_not_given(sizes):
-    layer = AdditiveAttention(5, **sizes).double()
+    layer = AdditiveAttention(5, **sizes)
     assert isinstance(layer.W_q, nn.LazyLinear) == ("query_size" not in sizes)
     assert isinstance(layer.W_k, nn.LazyLinear) == ("key_size" not in sizes)
-    layer(*batch())
+    queries, keys, values = arrays_of()
+    layer(queries, keys, values)
     assert shapes(layer) == {"W_q.weight": (5, D), "W_k.weight": (5, D), "w_v.weight": (1, 5)}
+    message = "keys must have dimension 3, got (2, 4, 2)"  # of the first call
+    refuses(layer, ValueError, message, queries, values, values)
 
 
 def test_a_full_bilinear_form_takes_the_size_of_the_queries_from_the_first_call():
@@ -50,118 +54,71 @@ def test_a_full_bilinear_form_takes_the_size_of_the_queries_from_the_first_call(
     for sizes in ({}, {"query_size": 3}):
         message = "give a rank, or key_size for a full matrix"
         refuses(BilinearAttention, ValueError, message, **sizes)
-
-
-def test_a_lazy_layer_refuses_another_dimension_after_its_first_call():
-    queries, _, values = batch()
-    message = "keys must have dimension 3, got (2, 4, 2)"
-    refuses(layer_of("additive, lazy"), ValueError, message, queries, values, values)
-
-
-def test_the_call_is_that_of_d2l():
-    layer = MultiHeadAttention(100, 5, 0.5, False).eval()  # num_hiddens, num_heads, dropout, bias
-    queries, keys = torch.ones(2, 4, 100), torch.ones(2, 6, 100)
-    assert layer(queries, keys, keys, torch.tensor([3, 2])).shape == (2, 4, 100)
-    assert layer.attention.dropout.p == 0.5
-    assert list(shapes(layer)) == [f"W_{x}.weight" for x in "qkvo"]
-    with pytest.raises(TypeError, match="num_kv_head"):
-        MultiHeadAttention(8, 4, 0.0, num_kv_head=2)
-
-
-def test_a_temperature_may_be_fixed_and_weight_decay_pulls_it_back_to_where_it_began():
     assert not CosineAttention(learnable=False).log_ratio.requires_grad
-    layer = CosineAttention(temperature=0.1)
-    nn.init.ones_(layer.log_ratio)
-    decay = torch.optim.SGD(layer.parameters(), lr=1.0, weight_decay=0.5)
-    for _ in range(20):
-        layer.log_ratio.grad = torch.zeros(())
-        decay.step()
-    assert layer.temperature.item() == pytest.approx(0.1, rel=1e-4)
 
 
-# ---- copies, files, devices, types
+# ---- copies, devices, types
 
 
 @every_layer
-@pytest.mark.parametrize("when", ["before a call", "after a backward pass", "after vmap and grad"])
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
-def test_a_layer_is_copied_without_its_weights_at_any_time(name, when, copied):
-    layer, (queries, keys, values) = LAYERS[name](), batch(dtype=torch.float32)
-    if when != "before a call":
-        layer(queries.clone().requires_grad_(), keys, values).sum().backward()
-    if when == "after vmap and grad":
-        torch.func.vmap(lambda q: layer(q, keys, values))(torch.stack([queries, queries]))
-        torch.func.grad(lambda q: layer(q, keys, values).sum())(queries)
+def test_a_layer_is_copied_without_its_weights_also_after_training_and_vmap(name, copied):
+    layer, (queries, keys, values) = LAYERS[name].make(), arrays_of()
+    torch.func.vmap(lambda q: layer(q, keys, values))(torch.stack([queries, queries]))
+    layer(queries.requires_grad_(), keys, values).sum().backward()
     twin = copied(layer)
     assert twin.attention_weights is None
-    assert twin(queries, keys, values).shape == layer(queries, keys, values).shape
-    if when != "before a call":
-        torch.testing.assert_close(twin(queries, keys, values), layer(queries, keys, values))
+    assert torch.equal(twin(queries, keys, values), layer(queries, keys, values))
 
 
-@every_layer
-@pytest.mark.parametrize("called", [False, True])
-def test_a_state_dict_carries_the_whole_layer_and_its_type_can_be_changed(name, called):
-    layer, other = layer_of(name), LAYERS[name]()
-    if called:
-        other(*batch(dtype=torch.float32))
-    other = other.double().eval()
-    other.load_state_dict(layer.state_dict())
-    assert torch.equal(other(*batch()), layer(*batch()))
+def test_a_lazy_layer_is_copied_and_loaded_before_its_first_call():
+    layer = LAYERS["additive"].make()
+    lazy = AdditiveAttention(5)
+    for other in (copy.deepcopy(lazy), lazy):
+        other.load_state_dict(layer.state_dict())
+        assert torch.equal(other.eval()(*arrays_of()), layer(*arrays_of()))
 
 
 @every_layer
 @with_or_without_weights
 @pytest.mark.parametrize("lens", [None, [2, 0], [[1, 2, 0], [3, 4, 4]]])
 def test_lengths_and_masks_follow_the_tensors_to_their_device(name, need_weights, lens):
-    layer, causal = layer_of(name).to("meta"), {"causal": True} if name == "heads" else {}
-    tensors = (t.to("meta") for t in batch())  # a device that every machine has
-    options = causal | {"mask": torch.ones(3, 4).bool(), "need_weights": need_weights}
-    out = layer(*tensors, lens, **options)
-    assert out.device.type == "meta"
-    weights = masked_softmax(normal(2, 3, 4).to("meta"), lens, torch.eye(3, 4) > 0)
+    layer = LAYERS[name].make().to("meta")  # a device that every machine has
+    options = {"causal": True} if name == "heads" else {}
+    options |= {"mask": torch.ones(3, 4).bool(), "need_weights": need_weights}
+    assert layer(*(t.to("meta") for t in arrays_of()), lens, **options).device.type == "meta"
+    weights = masked_softmax(array_of(2, 3, 4).to("meta"), lens, torch.eye(3, 4) > 0)
     assert weights.device.type == "meta"
 
 
 def test_hooks_of_every_layer_inside_run():
-    layer, called = layer_of("additive"), []
+    layer, called = LAYERS["additive"].make(), []
     for name in ("W_q", "W_k", "w_v"):
         layer.get_submodule(name).register_forward_hook(lambda *_, name=name: called.append(name))
-    layer(*batch())
+    layer(*arrays_of())
     assert called == ["W_q", "W_k", "w_v"]
 
 
 @every_layer
 @with_or_without_weights
-def test_autocast_computes_in_half_precision(name, need_weights):
-    layer, tensors = layer_of(name, torch.float32), batch(dtype=torch.float32)
-    want = layer(*tensors, [0, 3])
+def test_autocast_computes_in_half_precision_and_keeps_the_type_of_the_values(name, need_weights):
+    layer = LAYERS[name].make()
+    want = layer(*arrays_of(), [0, 3])
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        out = layer(*tensors, [0, 3], need_weights=need_weights)
+        out = layer(*arrays_of(), [0, 3], need_weights=need_weights)
+    assert name == "heads" or out.dtype == torch.float32
     torch.testing.assert_close(out.float(), want, atol=3e-2, rtol=3e-2)
 
 
 @pytest.mark.parametrize("half", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("lens", [None, [2, 4], [0, 3]])
-def test_autocast_changes_neither_dtype_nor_weights_of_masked_softmax(half, lens):
-    X = normal(2, 3, 4, dtype=torch.float32)
-    want = masked_softmax(X, lens)
+def test_autocast_changes_neither_dtype_nor_weights_of_masked_softmax(half):
+    X = array_of(2, 3, 4)
+    want = masked_softmax(X, [0, 3])
     with torch.autocast("cpu", dtype=half):
-        for scores in (X.clone(), X.to(half)):
-            for needs_gradient in (False, True):
-                weights = masked_softmax(scores.requires_grad_(needs_gradient), lens)
-                assert weights.dtype == scores.dtype
-                torch.testing.assert_close(weights.float(), want, atol=1e-2, rtol=0)
-
-
-@pytest.mark.parametrize("lens", [None, [1, 3]])
-def test_scores_that_are_expanded_or_transposed_stay_as_they_are(lens):
-    for X in (normal(1, 1, 4).expand(2, 3, 4), normal(2, 4, 3).mT):
-        before = X.clone()
-        assert torch.equal(masked_softmax(X, lens), masked_softmax(before, lens))
-        assert torch.equal(X, before)
-    layer, tensors = layer_of("dot"), [t.mT.contiguous().mT for t in batch()]
-    torch.testing.assert_close(layer(*tensors, lens), layer(*batch(), lens))
+        for scores in (X, X.to(half)):
+            weights = masked_softmax(scores, [0, 3])
+            assert weights.dtype == scores.dtype
+            torch.testing.assert_close(weights.float(), want, atol=1e-2, rtol=0)
 
 
 @pytest.mark.parametrize(("i", "count", "want"), [(0, 0, "cpu"), (0, 1, "cuda:0"), (1, 1, "cpu")])
@@ -173,62 +130,49 @@ def test_a_gpu_is_taken_where_there_is_one_unless_a_device_is_forced(monkeypatch
     assert try_gpu(i) == torch.device("meta")
 
 
+# ---- derivatives and records of the operations
+
+
+@pytest.mark.filterwarnings("ignore:.*jit.script:DeprecationWarning")  # of torch's own import
+@pytest.mark.parametrize("lens", [None, [[3, 0, 1], [4, 2, 4]]])
+def test_weights_have_second_and_forward_derivatives(lens):
+    X = double(2, 3, 4).requires_grad_()
+    assert gradcheck(lambda X: masked_softmax(X, lens), X, check_forward_ad=True)
+    assert gradgradcheck(lambda X: masked_softmax(X, lens), X)
+
+
+@every_layer
+def test_a_layer_that_keeps_its_weights_has_second_derivatives(name):
+    layer = LAYERS[name].make(dtype="float64")
+    tensors = [t.requires_grad_() for t in arrays_of(dtype="float64")]
+    assert gradgradcheck(lambda *t: layer(*t, [0, 3]), tensors, fast_mode=True)
+
+
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize(
+    "record", [partial(torch.jit.trace, check_trace=False), lambda f, x: make_fx(f)(*x)]
+)
+def test_recorded_weights_are_right_for_other_lengths(record):
+    X, some, others = array_of(2, 3, 4), torch.tensor([2, 4]), torch.tensor([0, 3])
+    recorded = record(lambda X, lens: masked_softmax(X, lens), (X, some))
+    torch.testing.assert_close(recorded(X, others), masked_softmax(X, others))
+
+
 # ---- the weights that a layer keeps, and the fused function without them
 
 
 @every_layer
 def test_the_kept_weights_have_no_graph_and_are_none_before_a_call_or_unless_asked_for(name):
-    assert LAYERS[name]().attention_weights is None
-    layer = layer_of(name)
-    assert layer(*(t.requires_grad_() for t in batch())).requires_grad
+    assert DotProductAttention().attention_weights is None
+    layer = LAYERS[name].make()
+    assert layer(*(t.requires_grad_() for t in arrays_of())).requires_grad
     assert not layer.attention_weights.requires_grad
-    layer(*batch(), need_weights=False)
+    layer(*arrays_of(), need_weights=False)
     assert layer.attention_weights is None
 
 
-def test_the_fused_function_is_that_of_pytorch_and_drops_what_it_is_told_to():
-    tensors = [normal(2, 3, 4, seed=i) for i in range(3)]
-    want = nn.functional.scaled_dot_product_attention(*tensors)
-    torch.testing.assert_close(fused_attention(*tensors), want)
-    assert not fused_attention(*tensors, dropout=1.0).any()
-    heads, layer = batch(heads=(2,), dtype=torch.float32), DotProductAttention()
-    for lens in ([4, 1], [0, 3]):
-        keep = torch.arange(4) < torch.tensor(lens)[:, None, None, None]
-        want = nn.functional.scaled_dot_product_attention(*heads, attn_mask=keep)
-        for need_weights in (True, False):
-            torch.testing.assert_close(layer(*heads, lens, need_weights=need_weights), want)
-
-
-@pytest.mark.parametrize("bias", [False, True])
-def test_many_heads_agree_with_pytorchs_layer(bias):
-    torch.manual_seed(0)
-    x, ours = normal(2, 5, 8), MultiHeadAttention(8, 4, bias=bias).double().eval()
-    ours(x, x, x)
-    theirs = nn.MultiheadAttention(8, 4, bias=bias, batch_first=True, dtype=torch.float64).eval()
-    with torch.no_grad():
-        theirs.in_proj_weight.copy_(torch.cat([ours.W_q.weight, ours.W_k.weight, ours.W_v.weight]))
-        theirs.out_proj.weight.copy_(ours.W_o.weight)
-        if bias:
-            theirs.in_proj_bias.copy_(torch.cat([ours.W_q.bias, ours.W_k.bias, ours.W_v.bias]))
-            theirs.out_proj.bias.copy_(ours.W_o.bias)
-    want, weights = theirs(x, x, x, average_attn_weights=False)
-    torch.testing.assert_close(ours(x, x, x), want)
-    torch.testing.assert_close(ours.attention_weights, weights)
-
-
-@fused_layers
-@pytest.mark.parametrize("lens", [[300, 1], [0, 257], [[5] * 256, [300] * 256]])
-def test_long_examples_without_weights_give_the_same(name, lens):
-    layer, tensors = layer_of(name), [t.requires_grad_() for t in batch(n=256, m=300)]
-    results = []
-    for need_weights in (True, False):
-        out = layer(*tensors, lens, need_weights=need_weights)
-        results.append([out, *torch.autograd.grad(out.pow(2).sum(), tensors)])
-    for with_weights, without in zip(*results, strict=True):
-        torch.testing.assert_close(without, with_weights, atol=1e-9, rtol=1e-9)
-
-
-# ---- what they hold
+def test_the_fused_function_drops_what_it_is_told_to():
+    assert not fused_attention(*arrays_of(), dropout=1.0).any()
 
 
 def largest_bytes(function, *arguments, **options) -> int:
@@ -237,27 +181,13 @@ def largest_bytes(function, *arguments, **options) -> int:
     return max(event.self_cpu_memory_usage for event in record.events())
 
 
-def test_long_examples_without_weights_keep_no_matrix_of_scores():
-    tensors = batch(n=1024, m=1024, v=D, dtype=torch.float32)
-    scores, layer = 2 * 1024 * 1024 * 4, layer_of("dot")
-    assert largest_bytes(layer, *tensors, [1024, 300], need_weights=True) >= scores
-    assert largest_bytes(layer, *tensors, [1024, 300], need_weights=False) < scores / 4
-
-
-@pytest.mark.parametrize(("block", "most"), [({}, 2**20), ({"block": 2 * 128 * 64}, 2**16)])
-def test_additive_scores_hold_a_block_at_a_time(block, most):
-    tensors = [normal(*s, dtype=torch.float32) for s in ((2, 128, 64), (2, 128, 64), (64,))]
-    if block:  # the scores themselves are larger than a block
-        tensors[0] = tensors[0][:, :8]
-    assert largest_bytes(additive_scores, *tensors, **block) == most
-
-
-def test_under_autocast_the_output_has_the_type_of_the_values_with_weights_or_without():
-    x = torch.randn(2, 3, 4)
-    for layer in (DotProductAttention(), AdditiveAttention(5, 0.0, 4, 4)):
-        with torch.autocast("cpu", torch.bfloat16):
-            for need_weights in (True, False):
-                assert layer(x, x, x, need_weights=need_weights).dtype == torch.float32
+def test_long_examples_without_weights_give_the_same_and_keep_no_matrix_of_scores():
+    tensors, layer = arrays_of(n=512, m=512, v=D), DotProductAttention()
+    results = [layer(*tensors, [512, 300], need_weights=need) for need in (True, False)]
+    torch.testing.assert_close(*results)
+    scores = 2 * 512 * 512 * 4
+    assert largest_bytes(layer, *tensors, [512, 300], need_weights=True) >= scores
+    assert largest_bytes(layer, *tensors, [512, 300], need_weights=False) < scores / 4
 
 
 def test_a_score_of_one_layer_alone_counts_without_weights_too():

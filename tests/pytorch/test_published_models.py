@@ -5,9 +5,9 @@ The book does not need that library: `weekly.yml` installs it, and without it no
 
 import pytest
 import torch
-from this_book import BOOK, chapters
 
 from d2l_attention.torch import DotProductAttention, MultiHeadAttention, rotate
+from tests.this_book import BOOK, chapters
 
 transformers = pytest.importorskip("transformers")
 SIZES = {"vocab_size": 50, "num_hidden_layers": 2, "num_attention_heads": 4, "hidden_size": 32}

@@ -131,6 +131,25 @@ def in_training(layer):
     return functools.partial(layer, training=True)
 
 
+def compiled(function):
+    """Return a function as one program, and a list with an entry for each time it was traced."""
+    traced = []
+
+    @tf.function
+    def program(*arguments):
+        traced.append(None)
+        return function(*arguments)
+
+    return program, traced
+
+
+def for_all_sizes(layer, *example):
+    """Return a program of (queries, keys, values, lens) for any number of each."""
+    *arrays, lens = example
+    signature = [tf.TensorSpec((None, None, x.shape[2]), x.dtype) for x in arrays]
+    return tf.function(layer, input_signature=[*signature, tf.TensorSpec((None,), lens.dtype)])
+
+
 def new_cache(layer, b: int, m: int, d: int):
     return ours.KeyValueCache(b, layer.num_kv_heads, m, d)
 

@@ -1,0 +1,88 @@
+"""What maps, compiles or exports a function on one input gives a function right on all others."""
+
+import numpy as np
+import pytest
+
+from tests.contract.comparing import close, gradients, refuses
+from tests.contract.framework import adapter, array, ours, xp
+from tests.contract.samples import LAYERS, MASKS, B, M, N, arrays_of, batch, normal
+
+LENS = np.array([[2, 4], [0, 3], [1, 1]], np.int32)  # three minibatches of two examples
+every_layer = pytest.mark.parametrize("name", LAYERS)
+
+
+@pytest.mark.parametrize("mapped", ["scores", "lengths", "both"])
+def test_a_mapped_softmax_equals_a_loop(mapped):
+    X, keep = normal(3, B, N, M), array(MASKS["(n, m)"])
+    takes = {
+        "scores": lambda X: ours.masked_softmax(X, array(LENS[0]), keep),
+        "lengths": lambda lens: ours.masked_softmax(array(X[0]), lens, keep),
+        "both": lambda X, lens: ours.masked_softmax(X, lens, keep),
+    }[mapped]
+    given = [x for x, kind in ((X, "scores"), (LENS, "lengths")) if mapped in (kind, "both")]
+    weights = xp.vmap(takes)(*map(array, given))
+    for i in range(3):
+        close(weights[i], takes(*(array(x[i]) for x in given)))
+
+
+@every_layer
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning")
+def test_a_mapped_layer_equals_a_loop(name, need_weights):
+    layer, many = LAYERS[name].make(), [np.stack([x, x + 1, x * 2]) for x in batch()]
+
+    def call(*inputs):
+        results = adapter.call(layer, *inputs, need_weights=need_weights)
+        return results if need_weights else results[:1]
+
+    mapped = xp.vmap(call)(*map(array, [*many, LENS]))
+    for i in range(3):
+        alone = call(*(array(x[i]) for x in [*many, LENS]))
+        for got, want in zip(mapped, alone, strict=True):
+            close(got[i], want, 1e-4)
+
+
+@every_layer
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_a_compiled_layer_is_one_program_for_all_lengths(name, need_weights):
+    layer, arrays = LAYERS[name].make(), arrays_of()
+
+    def call(lens, *arrays):
+        results = adapter.call(layer, *arrays, lens, need_weights=need_weights)
+        return results if need_weights else results[:1]
+
+    program, traced = adapter.compiled(call)
+    for lens in map(array, LENS):
+        for got, want in zip(program(lens, *arrays), call(lens, *arrays), strict=True):
+            close(got, want)
+    assert len(traced) == 1
+
+
+@pytest.mark.parametrize("name", ["dot", "additive", "heads"])
+def test_gradients_through_a_program_are_those_of_the_layer(name):
+    layer, lens = LAYERS[name].make(), array(LENS[1])
+    program, _ = adapter.compiled(lambda *arrays: layer(*arrays, lens))
+    direction = normal(*layer(*arrays_of(), lens).shape)
+    results = (gradients(f, batch(), direction) for f in (program, lambda *x: layer(*x, lens)))
+    for got, want in zip(*results, strict=True):
+        close(got, want)
+
+
+@every_layer
+def test_a_program_for_all_sizes_is_right_for_each(name):
+    layer = LAYERS[name].make()
+    program = adapter.for_all_sizes(layer, *arrays_of(), array(LENS[0]))
+    for b, n, m in ((2, 3, 4), (3, 5, 7), (4, 30, 26)):
+        inputs = [*arrays_of(b, n, m), array(np.arange(b, dtype=np.int32))]
+        close(program(*inputs), layer(*inputs))
+
+
+def test_inside_a_program_the_shape_of_lengths_is_checked_and_their_range_is_not():
+    X = array(normal(1, B, N, M))
+
+    def mapped(lens):
+        return xp.vmap(ours.masked_softmax)(X, array([lens]))
+
+    assert mapped([9, 2]).shape == (1, B, N, M)
+    refuses(mapped, ValueError, "must have shape (2,)", [1, 2, 3])
+    refuses(mapped, TypeError, "valid_lens must hold integers, got ", [1.0, 2.0])
