@@ -176,6 +176,7 @@ def answers_to_import():
     return passed
 
 
+@pytest.mark.slow
 def test_nothing_that_a_student_can_import_is_an_answer_as_it_stands():
     with ProcessPoolExecutor(1, get_context("spawn")) as apart:
         assert apart.submit(answers_to_import).result() == []

@@ -124,9 +124,11 @@ def test_a_framework_that_is_missing_says_what_installs_it(name, code):
     assert last.endswith(INSTALLS.format(name))
 
 
-def loaded_by(code: str) -> set[str]:
-    """Return the modules that a fresh Python has loaded after some code."""
-    code += "; import sys; print(*sys.modules)"
+def loaded_by(code: str, after: str = "pass") -> set[str]:
+    """Return the modules that a fresh Python has loaded by some code, `after` another."""
+    code = (
+        f"import sys; {after}; before = {{*sys.modules}}; {code}; print(*{{*sys.modules}} - before)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert not done.returncode, done.stderr
     return set(done.stdout.split())
@@ -141,7 +143,7 @@ def test_what_is_known_of_frameworks_loads_none():
 def test_the_module_loads_neither_exercises_nor_another_framework():
     edition = BOOK.edition(frameworks.current())
     own = f"import {', '.join(frameworks.load(edition.framework).PACKAGES)}"  # may load much
-    loaded = loaded_by(f"import d2l_attention.{edition.module.stem}") - loaded_by(own)
+    loaded = loaded_by(f"import d2l_attention.{edition.module.stem}", own)
     others = {frameworks.load(name).PACKAGE for name in frameworks.known()}
     assert not loaded & (others - {frameworks.load(edition.framework).PACKAGE})
     assert not [name for name in loaded if name.startswith("d2l_attention.practice")]

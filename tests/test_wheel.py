@@ -11,6 +11,7 @@ import pytest
 import d2l_attention
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
 # A wheel is built from a copy: setuptools takes along whatever an old build has left in build/.
 NOT_COPIED = shutil.ignore_patterns(".*", "_build", "build", "*.egg-info", "my-notebooks*")
 

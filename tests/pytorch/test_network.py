@@ -46,8 +46,8 @@ def test_every_machine_gets_what_the_others_send():
 
 def test_who_waits_for_a_message_that_nobody_sends_is_told_so():
     begun = time.monotonic()
-    with pytest.raises(RuntimeError, match="Timed out waiting 1000ms for recv"):
-        on_machines(4, all_receive, seconds=1)
+    with pytest.raises(RuntimeError, match="Timed out waiting 300ms for recv"):
+        on_machines(4, all_receive, seconds=0.3)
     assert time.monotonic() - begun < 10
 
 

@@ -40,7 +40,6 @@ xp = SimpleNamespace(
     tanh=tf.tanh,
     ones=tf.ones,
     arange=tf.range,
-    tril=lambda x: tf.linalg.band_part(x, -1, 0),
     flip=tf.reverse,
     einsum=tf.einsum,
     nansum=nansum,
