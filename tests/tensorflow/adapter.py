@@ -38,7 +38,6 @@ xp = SimpleNamespace(
     exp=tf.exp,
     log=tf.math.log,
     tanh=tf.tanh,
-    ones=tf.ones,
     arange=tf.range,
     flip=tf.reverse,
     einsum=tf.einsum,
