@@ -1,17 +1,21 @@
-"""Bring the diagrams of book/figures/ to the notebooks that show them."""
+"""Bring the diagrams of book/figures/ to the notebooks that show them, drawn in their language."""
 
 import re
+import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from bookbinder.chapters import Chapter
-from bookbinder.diagram_words import messages_of, translated
 from bookbinder.errors import BookError
 from bookbinder.files import write_whole
 from bookbinder.text import LINK
 from bookbinder.words import Say
 
 FOLDER = "figures"
-AT_HOME = re.compile(r"card_\d\d|strip_00")  # what the home page shows
+AT_HOME = ("card_", "strip_00")  # names of what the home page shows
+WORD = re.compile(r"\b[^\W\d_]{2,}\b")
+NO_PROSE = re.compile(r"<\w+>|[_^]\{.+?\}|\b(?:tanh|cos|NaN|True|False|km|MiB)\b")
 
 
 def pictures_shown(chapters: list[Chapter]) -> list[str]:
@@ -32,27 +36,49 @@ def diagrams_shown(chapters: list[Chapter]) -> list[str]:
     return [name for name in pictures_shown(chapters) if name.startswith(f"{FOLDER}/")]
 
 
+def drawings(source: Path) -> dict[str, Callable[[Say], str]]:
+    """Return what draws each diagram in a language, by name; nothing where no script does."""
+    script = source / FOLDER / "draw.py"
+    if not script.exists():
+        return {}
+    if str(script.parent) not in sys.path:
+        sys.path.append(str(script.parent))
+    return import_module(script.stem).DIAGRAMS
+
+
+def is_prose(message: str) -> bool:
+    return bool(WORD.search(NO_PROSE.sub(" ", message)))
+
+
 def figure_messages(source: Path) -> list[tuple[str, str]]:
     """Return the words of all diagrams in `source`, each with the first file that has it.
 
     A chapter says in its own words what a diagram shows; the home page takes them from the diagram.
     """
     found: dict[str, str] = {}
-    for path in sorted((source / FOLDER).glob("*.svg")):
-        at_home = bool(AT_HOME.fullmatch(path.stem))
-        for message in messages_of(path.read_text(encoding="utf-8"), at_home):
-            found.setdefault(message, path.relative_to(source.parent).as_posix())
+    for name, drawn in sorted(drawings(source).items()):
+        said: list[str] = []  # title and description first
+        drawn(lambda message, said=said: said.append(message) or message)
+        for message in said[0 if name.startswith(AT_HOME) else 2 :]:
+            if is_prose(message):
+                found.setdefault(message, f"{source.name}/{FOLDER}/{name}.svg")
     return list(found.items())
+
+
+def diagram_text(source: Path, name: str, say: Say = str) -> str:
+    """Return a diagram, "figures/idea.svg" in `source`, as drawn in a language."""
+    if say is not str and (drawn := drawings(source).get(Path(name).stem)):
+        return drawn(lambda message: say(message) if is_prose(message) else message)
+    try:
+        return (source / name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise BookError(f"{source.name}/{name}: cannot be read ({error.strerror})") from None
 
 
 def bring_diagrams(source: Path, chapters: list[Chapter], folder: Path, say: Say = str) -> None:
     """Bring the diagrams that chapters show from `source` to the folder of their notebooks."""
     for name in diagrams_shown(chapters):
-        try:
-            text = (source / name).read_text(encoding="utf-8")
-        except OSError as error:
-            raise BookError(f"{source.name}/{name}: cannot be read ({error.strerror})") from None
-        write_whole(folder / name, translated(text, say))
+        write_whole(folder / name, diagram_text(source, name, say))
 
 
 def stale_diagrams(source: Path, chapters: list[Chapter], folder: Path) -> list[str]:

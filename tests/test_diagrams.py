@@ -1,7 +1,6 @@
 """The book's diagrams: the files are what the script draws, and can be read by everyone."""
 
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
 import draw
@@ -12,20 +11,11 @@ import strip
 from matplotlib.font_manager import FontProperties, findfont
 from PIL import ImageFont
 
-from bookbinder.diagram_words import (
-    CHINESE,
-    KOREAN,
-    SMALLEST,
-    TEXT,
-    is_prose,
-    marked,
-    messages_of,
-    spans,
-    translated,
-)
-from bookbinder.diagrams import figure_messages
+from bookbinder.diagrams import diagram_text, figure_messages
+from tests.pseudo import pseudo
+from tests.this_book import BOOK
 
-FIGURES = Path(__file__).resolve().parent.parent / "book" / "figures"
+FIGURES = BOOK.source / "figures"
 SVG = "{http://www.w3.org/2000/svg}"
 ANCHORS = {"start": 0, "middle": 0.5, "end": 1}
 
@@ -160,41 +150,36 @@ def test_the_map_names_every_chapter_once_or_more():
     assert set(told) == {*range(1, 14), "A", "B"}
 
 
-def pseudo(message):
-    """Return a translation that can be told from its message."""
-    return f"⟦{message}⟧"
-
-
 def longer(message):
     """Return a translation that is longer by a third."""
     return message + " dài thêm nữa"[: max(3, len(message) // 3)]
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_every_word_of_a_diagram_is_translated_and_nothing_else(name):
-    english = TEXTS[name]
-    assert translated(english, str) == english
-    assert all(spans(marked(inside)) == inside for _, inside in TEXT.findall(english))
-    made = translated(english, pseudo)
-    told = [marked(inside) for _, inside in TEXT.findall(made)]
-    for before, after in zip(TEXT.findall(english), told, strict=True):
-        message = marked(before[1])
-        assert after == (pseudo(message) if is_prose(message) else message)
-    svg = ElementTree.fromstring(made)
-    assert [svg.find(SVG + tag).text[0] for tag in ("title", "desc")] == ["⟦", "⟦"]
-    shapes = [len(ElementTree.fromstring(text).findall(".//*")) for text in (english, made)]
-    assert shapes[0] <= shapes[1] <= shapes[0] + 2 * len(told)  # brackets may be spans
+def test_words_are_drawn_in_a_language_and_formulas_as_they_are():
+    found = dict(figure_messages(BOOK.source))
+    for message in ("weighted sum", "query **q**: runner", "length *ℓ*", "mask"):
+        assert found[message].startswith("book/figures/"), message
+    for formula in ("**W**_{q}", "tanh(2) = 0.96", "(b, n, d)", "True", "<pad>", "d2l_attention"):
+        assert formula not in found
+    for name in ("figures/strip_00.svg", "figures/card_04.svg"):  # the home page has them
+        english, made = (ElementTree.fromstring(diagram_text(BOOK.source, name, say))
+                         for say in (str, pseudo))  # fmt: skip
+        assert [x.tag for x in english.iter()] == [x.tag for x in made.iter()]
+        for before, after in zip(english.iter(), made.iter(), strict=True):
+            words = before.text or ""
+            assert (after.text or "") == (pseudo(words) if words in found else words)
+        assert english.find(SVG + "desc").text in found
 
 
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("say", [str, longer])
 def test_words_and_longer_ones_stay_in_the_card_and_off_each_other(name, say):
-    svg = ElementTree.fromstring(translated(TEXTS[name], say))
+    svg = ElementTree.fromstring(diagram_text(BOOK.source, f"figures/{name}.svg", say))
     width, boxes = float(svg.get("width")), []
     for text in svg.findall(SVG + "text"):
         left, right, baseline, size = measure(text)
         words = "".join(text.itertext())
-        assert size >= SMALLEST, words
+        assert size >= kit.SMALLEST, words
         assert left >= -2, words
         assert right <= width + 2, words
         for (other_left, other_right, other, other_size), more in boxes:
@@ -203,43 +188,30 @@ def test_words_and_longer_ones_stay_in_the_card_and_off_each_other(name, say):
         boxes.append(((left, right, baseline, size), words))
 
 
-BOX = (
-    '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="60" font-family="Verdana,'
-    'sans-serif">\n<rect width="300" height="60"/>\n'
-    '<rect x="100" y="10" width="100" height="40"/>\n'
-    '<text x="150" y="36" font-size="17" text-anchor="middle" fill="#222222">keys</text>\n</svg>\n'
-)
+def boxed(words):
+    """Return the drawing of a box with a text that is `words` in the drawing's language."""
+    d = kit.Drawing(
+        300, 60, "A box", "With keys", {"keys": words, "A box": "", "With keys": ""}.get
+    )
+    d.box(100, 10, 100, 40, kit.PLAIN, "keys")
+    return ElementTree.fromstring(d.svg())
 
 
 def test_a_text_is_set_smaller_and_then_narrower_where_its_box_is_too_small():
     def text(words):
-        return ElementTree.fromstring(translated(BOX, {"keys": words}.get)).find(SVG + "text")
+        return boxed(words).find(SVG + "text")
 
     assert text("the keys").get("font-size") == "17"
     small = text("all the keys")
-    assert SMALLEST < float(small.get("font-size")) < 17
+    assert kit.SMALLEST < float(small.get("font-size")) < 17
     assert 30 < float(small.get("y")) < 36  # its middle stays
     assert not small.get("textLength")
     narrow = text("all keys that are there")
-    assert float(narrow.get("font-size")) == SMALLEST
-    assert float(narrow.get("textLength")) == 100 - 2 * 4
+    assert float(narrow.get("font-size")) == kit.SMALLEST
+    assert float(narrow.get("textLength")) == 100 - 2 * kit.GAP
     assert text("全部的鍵值對").get("font-size") < "17"  # a letter is as wide as high
 
 
 def test_fonts_are_those_of_the_letters():
-    for words, fonts in (("键", CHINESE), ("키", KOREAN), ("khóa", "")):
-        made = translated(BOX, {"keys": words}.get)
-        assert f'font-family="Verdana,{fonts}sans-serif"' in made
-
-
-def test_messages_are_words_and_no_formulas():
-    found = dict(figure_messages(FIGURES.parent))
-    for message in ("weighted sum", "query **q**: runner", "length *ℓ*", "mask"):
-        assert found[message].startswith("book/figures/"), message
-    for formula in ("**W**_{q}", "tanh(2) = 0.96", "(b, n, d)", "True", "<pad>", "d2l_attention"):
-        assert formula not in found
-    drawn = {message for text in TEXTS.values() for message in messages_of(text, named=False)}
-    at_home = [name for name in TEXTS if name.startswith(("card_", "strip_00"))]
-    told = {message for name in at_home for message in messages_of(TEXTS[name])}
-    assert len(at_home) == 17
-    assert set(found) == drawn | told
+    for words, fonts in (("键", kit.CHINESE), ("키", kit.KOREAN), ("khóa", "")):
+        assert boxed(words).get("font-family").endswith(f"'Segoe UI',{fonts}sans-serif")

@@ -17,6 +17,7 @@ from kit import (
     WEIGHT,
     Drawing,
     Role,
+    Say,
     Vector,
     dot,
     number,
@@ -34,8 +35,8 @@ def card(chapter: str) -> Callable[[Callable[[Drawing], None]], Callable[[Drawin
     def register(draw: Callable[[Drawing], None]) -> Callable[[Drawing], None]:
         title, _, desc = cleandoc(draw.__doc__ or "").partition(".\n\n")
 
-        def drawn() -> str:
-            d = Drawing(*CARD_SIZE, title, " ".join(desc.split()))
+        def drawn(say: Say = str) -> str:
+            d = Drawing(*CARD_SIZE, title, " ".join(desc.split()), say)
             draw(d)
             return d.svg()
 

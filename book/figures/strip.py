@@ -18,6 +18,7 @@ from kit import (
     WEIGHT,
     Drawing,
     Role,
+    Say,
     Vector,
     diagram,
     dot,
@@ -158,10 +159,10 @@ DESC = (
 )
 
 
-def strip(s: Strip) -> str:
+def strip(s: Strip, say: Say = str) -> str:
     """Draw the picture at the head of a chapter."""
     top = 10 if s.many else 0
-    d = Drawing(640, 128 + top, "Attention, step by step", f"{DESC} {s.change}")
+    d = Drawing(640, 128 + top, "Attention, step by step", f"{DESC} {s.change}", say)
     draw_steps(d, s, top)
     return d.svg()
 

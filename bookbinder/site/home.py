@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, number_of, title_of
 from bookbinder.config import Book
-from bookbinder.diagram_words import translated
+from bookbinder.diagrams import diagram_text
 from bookbinder.routes import Route, route_table
 from bookbinder.text import Page, led_to_shown, shown_anchors
 from bookbinder.words import Say, worded
@@ -161,9 +161,8 @@ def practised_in(route: Route) -> int:
 def home_pictures(book: Book, chapters: list[Chapter], say: Say = str) -> dict[str, str]:
     """Return the diagrams of the home page, by their names in the folder of the sources."""
     numbers = [n for chapter in chapters if (n := number_of(chapter.name)) is not None]
-    paths = {name: book.source / name for name in (STRIP, *map(CARD.format, numbers))}
-    texts = {n: path.read_text(encoding="utf-8") for n, path in paths.items() if path.exists()}
-    return texts if say is str else {name: translated(svg, say) for name, svg in texts.items()}
+    names = [name for name in (STRIP, *map(CARD.format, numbers)) if (book.source / name).exists()]
+    return {name: diagram_text(book.source, name, say) for name in names}
 
 
 def shown(name: str, pictures: dict[str, str]) -> str:
