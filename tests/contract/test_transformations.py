@@ -42,6 +42,7 @@ def test_a_mapped_layer_equals_a_loop(name, need_weights):
             close(got[i], want, 1e-4)
 
 
+@pytest.mark.slow
 @every_layer
 @pytest.mark.parametrize("need_weights", [True, False])
 def test_a_compiled_layer_is_one_program_for_all_lengths(name, need_weights):
@@ -58,6 +59,7 @@ def test_a_compiled_layer_is_one_program_for_all_lengths(name, need_weights):
     assert len(traced) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dot", "additive", "heads"])
 def test_gradients_through_a_program_are_those_of_the_layer(name):
     layer, lens = LAYERS[name].make(), array(LENS[1])
@@ -68,6 +70,7 @@ def test_gradients_through_a_program_are_those_of_the_layer(name):
         close(got, want)
 
 
+@pytest.mark.slow
 @every_layer
 def test_a_program_for_all_sizes_is_right_for_each(name):
     layer = LAYERS[name].make()
