@@ -55,14 +55,14 @@ def figure_messages(source: Path) -> list[tuple[str, str]]:
 
     A chapter says in its own words what a diagram shows; the home page takes them from the diagram.
     """
-    found: dict[str, str] = {}
+    first_files: dict[str, str] = {}
     for name, drawn in sorted(drawings(source).items()):
-        said: list[str] = []  # title and description first
-        drawn(lambda message, said=said: said.append(message) or message)
-        for message in said[0 if name.startswith(AT_HOME) else 2 :]:
+        texts: list[str] = []  # title and description first
+        drawn(lambda message, texts=texts: texts.append(message) or message)
+        for message in texts[0 if name.startswith(AT_HOME) else 2 :]:
             if is_prose(message):
-                found.setdefault(message, f"{source.name}/{FOLDER}/{name}.svg")
-    return list(found.items())
+                first_files.setdefault(message, f"{source.name}/{FOLDER}/{name}.svg")
+    return list(first_files.items())
 
 
 def diagram_text(source: Path, name: str, say: Say = str) -> str:
