@@ -13,10 +13,9 @@ from nbformat import NotebookNode
 
 from bookbinder.answers import CHECKS, python_of
 from bookbinder.chapters import tags_of
-from bookbinder.worksheets import names_in
+from bookbinder.worksheets import DEFINITIONS, names_in
 
 IMPORTS = (ast.Import, ast.ImportFrom)
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True)
@@ -57,15 +56,15 @@ class Statement:
         return whole and (node.names[0].name == "*" or node.module == "__future__")
 
     @property
-    def checks(self) -> tuple[str, str] | None:
+    def check(self) -> tuple[str, str] | None:
         """Number and answer of an exercise that it checks: `check("6.2", f)`, also in an assert."""
         simple = isinstance(self.node, ast.Expr | ast.Assign | ast.Assert)
         for call in ast.walk(self.node) if simple else ():
             if isinstance(call, ast.Call) and call.args and ast.unparse(call.func) == "check":
-                number, *given = call.args
-                given += [k.value for k in call.keywords if k.arg == "answer"]
+                number, *answer = call.args
+                answer += [k.value for k in call.keywords if k.arg == "answer"]
                 if isinstance(number, ast.Constant):
-                    return str(number.value), "".join(map(ast.unparse, given[:1]))
+                    return str(number.value), "".join(map(ast.unparse, answer[:1]))
         return None
 
 
@@ -95,13 +94,13 @@ def transformed(source: str) -> str:
 
 def checks_in(notebook: NotebookNode) -> dict[str, tuple[int, str]]:
     """Return number -> where the last code cell is that checks this exercise, and which answer."""
-    found: dict[str, tuple[int, str]] = {}
+    checks: dict[str, tuple[int, str]] = {}
     for at, cell in enumerate(code_cells(notebook)):
         marked = [(str(cell.metadata[CHECKS]), "")] if CHECKS in cell.metadata else []
-        called = [s.checks for s in statements_of(cell) or [] if s.checks]
+        called = [s.check for s in statements_of(cell) or [] if s.check]
         for number, answer in [*marked, *called]:
-            found[number] = at, answer or found.get(number, (0, ""))[1]
-    return found
+            checks[number] = at, answer or checks.get(number, (0, ""))[1]
+    return checks
 
 
 def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
@@ -113,18 +112,16 @@ def needed_sources(notebook: NotebookNode, answers: list[str]) -> list[str]:
 
     A cell that does not parse is needed: its error tells why there is no answer. So is a file.
     """
-    cells = [
-        [] if "raises-exception" in tags_of(cell) else statements_of(cell)
-        for cell in code_cells(notebook)
-    ]
-    every = [statement for cell in cells for statement in cell or [] if not statement.checks]
+    code = code_cells(notebook)
+    cells = [[] if "raises-exception" in tags_of(cell) else statements_of(cell) for cell in code]
+    every = [statement for cell in cells for statement in cell or [] if not statement.check]
     imported = {n for s in every if isinstance(s.node, IMPORTS) for n in s.names[0]}
     needed = {name for text in answers for name in Statement(ast.parse(text).body[0]).names[1]}
-    kept: set[Statement] = {s for s in every if s.always}
+    kept = {s for s in every if s.always}
     while more := {s for s in every if s.names[0] & needed or s.changes & needed - imported} - kept:
         kept |= more
         needed |= {name for statement in more for name in statement.names[1]}
     return [
-        source.source if cell is None else "\n".join(s.source for s in cell if s in kept)
-        for source, cell in zip(code_cells(notebook), cells, strict=True)
+        cell.source if statements is None else "\n".join(s.source for s in statements if s in kept)
+        for cell, statements in zip(code, cells, strict=True)
     ]

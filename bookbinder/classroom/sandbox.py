@@ -43,13 +43,12 @@ class Sandbox:
     """One process; `said` gives it a request and returns its reply."""
 
     def __init__(self, framework: str) -> None:
-        self.name = f"{IMAGE}-{uuid.uuid4().hex}"
-        self.by_docker = not bubblewrap_works()
+        self.container = "" if bubblewrap_works() else f"{IMAGE}-{uuid.uuid4().hex}"
         self.first: int | None = None  # the first process inside
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         pipes |= {"text": True, "errors": "replace"}
-        if self.by_docker:
-            self.process = subprocess.Popen(docker(framework, self.name), **pipes)
+        if self.container:
+            self.process = subprocess.Popen(docker(framework, self.container), **pipes)
             return
         told, tell = os.pipe()
         alone = {"PATH": os.environ["PATH"]}  # nothing else of the teacher's can be read in it
@@ -91,8 +90,8 @@ class Sandbox:
 
     def stop(self) -> None:
         self.kill()
-        if self.by_docker:
-            subprocess.run(["docker", "rm", "--force", self.name], capture_output=True)
+        if self.container:
+            subprocess.run(["docker", "rm", "--force", self.container], capture_output=True)
         self.process.communicate()
         if self.first is not None:
             os.close(self.first)
@@ -149,7 +148,7 @@ def bubblewrap(framework: str, tell: int) -> list[str]:
     return list(map(str, command))
 
 
-def docker(framework: str, name: str) -> list[str]:
+def docker(framework: str, container: str) -> list[str]:
     """Return the command of a container whose book is ours, without answers.
 
     Raises:
@@ -157,22 +156,20 @@ def docker(framework: str, name: str) -> list[str]:
     """
     if not shutil.which("docker"):
         raise BookError(f"nothing here keeps a student's code apart: {HELP}")
-    found = subprocess.run(["docker", "image", "inspect", IMAGE], capture_output=True, text=True)
-    if found.returncode:
-        why = (found.stderr.strip().splitlines() or ["?"])[-1]
+    image = subprocess.run(["docker", "image", "inspect", IMAGE], capture_output=True, text=True)
+    if image.returncode:
+        why = (image.stderr.strip().splitlines() or ["?"])[-1]
         raise BookError(f"bubblewrap does not work here, and docker says: {why}; {HELP}")
-    command = ["docker", "run", "--rm", "--interactive", "--name", name, "--network", "none"]
-    command += ["--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
-    command += ["--memory", "4g", "--memory-swap", "4g", "--pids-limit", "200", "--user", "65534"]
-    for folder in ("/tmp", HOME):
-        command += ["--tmpfs", f"{folder}:size={SCRATCH},mode=1777"]
-    ours = f"{PLACE}/{PACKAGE.name}"
-    command += ["--tmpfs", PLACE, "--volume", f"{PACKAGE}:{ours}:ro"]
-    for path in SECRET:
-        command += ["--volume", f"/dev/null:{ours}/practice/{path.name}:ro"]
-    if CACHE.exists():
-        command += ["--tmpfs", f"{ours}/practice/{CACHE.name}"]
-    for variable, value in {**variables(framework), "PYTHONPATH": PLACE}.items():
-        command += [] if variable == "PATH" else ["--env", f"{variable}={value}"]
-    command += ["--volume", f"{RUNNER}:/{RUNNER.name}:ro", "--workdir", HOME]
-    return [*command, IMAGE, "python", f"/{RUNNER.name}"]
+    ours, settings = f"{PLACE}/{PACKAGE.name}", {**variables(framework), "PYTHONPATH": PLACE}
+    volumes = {PACKAGE: ours, RUNNER: f"/{RUNNER.name}"}
+    hidden = [f"{ours}/{path.relative_to(PACKAGE)}" for path in SECRET]
+    scratch = [f"{folder}:size={SCRATCH},mode=1777" for folder in ("/tmp", HOME)]
+    scratch += [PLACE, *[f"{ours}/practice/{CACHE.name}"] * CACHE.exists()]
+    command = ["docker", "run", "--rm", "--interactive", "--name", container, "--network=none"]
+    command += ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"]
+    command += ["--memory=4g", "--memory-swap=4g", "--pids-limit=200", "--user=65534"]
+    command += [f"--tmpfs={folder}" for folder in scratch]
+    command += [f"--volume={path}:{at}:ro" for path, at in volumes.items()]
+    command += [f"--volume=/dev/null:{at}:ro" for at in hidden]
+    command += [f"--env={name}={value}" for name, value in settings.items() if name != "PATH"]
+    return [*command, f"--workdir={HOME}", IMAGE, "python", f"/{RUNNER.name}"]

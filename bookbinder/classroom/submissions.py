@@ -19,14 +19,14 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell, new_notebook
 from tqdm import tqdm
 
-from bookbinder.answers import checked_in
+from bookbinder.answers import by_exercise, checked_in, invitation
 from bookbinder.binding import bring_edition_diagrams, read_edition_chapters
-from bookbinder.chapters import number_of
+from bookbinder.chapters import name_cells, number_of
 from bookbinder.classroom.grading import Grade, Question, Session, grade, started
 from bookbinder.classroom.needed import checks_in
-from bookbinder.classroom.paper import on_paper, paper_sheets
 from bookbinder.config import Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.files import as_text, write_whole
@@ -38,6 +38,11 @@ TABLE = "grades-{}.csv"
 AT_ONCE = os.cpu_count() or 1
 LARGEST = 200 * 2**20  # bytes of a notebook; a tenth of it without its outputs
 MOST_LETTERS = 500  # of a field
+RUBRIC = """\
+**2 points**: the result and each step of the reasoning, as in the solution.
+**1 point**: the result without a reason, or the reasoning with one gap or slip.
+
+Write them into the column `{number} (paper)` of `{table}`; then call `make grade` again."""
 
 
 @dataclass
@@ -48,17 +53,24 @@ class Sheet:
     notebook: NotebookNode
     checks: list[str]
 
+    @property
+    def chapters(self) -> set[str]:
+        return {number.partition(".")[0] for number in self.checks}
+
 
 @dataclass
 class Submission:
     """What one name has handed in; `trouble` says why it cannot be graded."""
 
     name: str
-    sheets: dict[str, list[Sheet]] = field(default_factory=dict)  # by chapter; "" without a check
+    sheets: list[Sheet] = field(default_factory=list)
     chosen: Sheet | None = None  # the one that is graded
     trouble: str = ""
-    found: dict[str, Grade] = field(default_factory=dict)
-    late: list[Question] = field(default_factory=list)
+    grades: dict[str, Grade] = field(default_factory=dict)
+
+    @property
+    def late(self) -> list[str]:
+        return [number for number, grade in self.grades.items() if grade.late]
 
 
 def grade_folder(
@@ -72,44 +84,42 @@ def grade_folder(
     """
     submissions = read_folder(folder)
     edition = book.edition(edition.framework)  # a translated worksheet has the same code
-    paper: list[str] = []
-    if exam:
-        name, number, questions = exam.stem, "", exam_questions(exam)
-    else:
-        name = chapter or commonest_chapter(book, edition, submissions, folder)
-        chapters = [c for c in read_edition_chapters(book, edition) if c.name == name]
-        number, worksheet = str(number_of(name)), sheets(book, edition, chapters, students)[name]
-        questions, paper = questions_in(worksheet, name), on_paper(worksheet)
+    name = exam.stem if exam else chapter or commonest_chapter(book, edition, submissions, folder)
+    chapters = [] if exam else [c for c in read_edition_chapters(book, edition) if c.name == name]
+    worksheet = sheets(book, edition, chapters, students).get(name, new_notebook())
+    questions = exam_questions(exam) if exam else questions_in(worksheet, name)
     for submission in submissions:
-        choose_sheet(submission, number, questions)
+        choose_sheet(submission, "" if exam else str(number_of(name)), questions)
     seed = private_seed(folder)
     asked = [Question(q.exercise.with_seed(seed), q.answer) for q in questions]
     salt = salt_of(asked, edition.framework, exam)
-    rows = Rows(folder / TABLE.format(name), [q.exercise for q in questions], paper, salt)
-    todo = [s for s in submissions if not rows.has(s)]
-    grade_all(todo, asked, edition.framework, rows, submissions)
-    if paper:
-        bring_edition_diagrams(book, edition, chapters, rows.folder)
+    table = Table(folder / TABLE.format(name), asked, on_paper(worksheet), salt, submissions)
+    grade_all(submissions, asked, edition.framework, table)
+    if table.paper:
+        bring_edition_diagrams(book, edition, chapters, table.folder)
         solutions = sheets(book, edition, chapters, teachers)[name]
-        handed = {safe(s.name): s.chosen.notebook for s in submissions if s.chosen}
-        for task, sheet in paper_sheets(rows.path.name, worksheet, solutions, handed).items():
-            write_whole(rows.folder / f"paper-{task}.ipynb", as_text(sheet))
-    failed = [s.name for s in submissions if s.trouble]
-    who = f", {len(failed)} not graded: {', '.join(map(safe, failed))}" if failed else ""
-    print(f"{rows.path}: {len(submissions)} submissions{who}")
+        papers = paper_sheets(table.path.name, worksheet, solutions, submissions)
+        for task, sheet in papers.items():
+            write_whole(table.folder / f"paper-{task}.ipynb", as_text(sheet))
+    failed = [safe(s.name) for s in submissions if s.trouble]
+    who = f", {len(failed)} not graded: {', '.join(failed)}" if failed else ""
+    print(f"{table.path}: {len(submissions)} submissions{who}")
+
+
+# What is handed in
 
 
 def read_folder(folder: Path) -> list[Submission]:
     """Return the submissions of a folder: files, or folders with notebooks in them."""
     if not folder.is_dir():
         raise BookError(f"SUBMISSIONS must be a folder with notebooks, got {str(folder)!r}")
-    found: dict[str, Submission] = {}
+    submissions: dict[str, Submission] = {}
     for path in notebooks_in(folder):
         name = name_of(path.relative_to(folder))
-        read_sheet(found.setdefault(name, Submission(name)), path, folder)
-    if not found:
+        read_sheet(submissions.setdefault(name, Submission(name)), path, folder)
+    if not submissions:
         raise BookError(f"{folder} has no notebooks")
-    return list(found.values())
+    return list(submissions.values())
 
 
 def notebooks_in(folder: Path) -> Iterator[Path]:
@@ -146,9 +156,8 @@ def read_sheet(submission: Submission, path: Path, folder: Path) -> None:
         text = without_outputs(path.read_bytes())
         if len(text) > LARGEST // 10:
             raise ValueError
-        sheet = Sheet(path, notebook := nbformat.reads(text, as_version=4), [*checks_in(notebook)])
-        for chapter in {number.partition(".")[0] for number in sheet.checks} or {""}:
-            submission.sheets.setdefault(chapter, []).append(sheet)
+        notebook = nbformat.reads(text, as_version=4)
+        submission.sheets.append(Sheet(path, notebook, [*checks_in(notebook)]))
     except Exception:  # whatever stands in it
         submission.trouble = f"no notebook: {name}"
 
@@ -163,37 +172,39 @@ def without_outputs(data: bytes) -> str:
     return json.dumps(json.loads(text, object_hook=emptied))
 
 
-def choose_sheet(submission: Submission, number: str, questions: list[Question]) -> None:
+def choose_sheet(submission: Submission, chapter: str, questions: list[Question]) -> None:
     """Take the notebook of a chapter, or one without a check; or say what does not fit."""
-    there = submission.sheets
-    every = list({sheet.path: sheet for of in there.values() for sheet in of}.values())
-    fitting = there.get(number) or there.get("", []) if number else every
+    every = submission.sheets
+    fitting = [sheet for sheet in every if not chapter or chapter in sheet.chapters]
+    fitting = fitting or [sheet for sheet in every if not sheet.checks]
     if len(fitting) == 1:
         (submission.chosen,), known = fitting, {q.exercise.number for q in questions}
-        checks = {n for n in submission.chosen.checks if n.startswith(f"{number}.")}
+        checks = {n for n in submission.chosen.checks if n.startswith(f"{chapter}.")}
         of = f"of another version of the book: it has exercise {min(checks - known, default='')}"
         submission.trouble = of if checks - known else ""
     elif fitting:
         names = " and ".join(sheet.path.name for sheet in fitting)
         submission.trouble = f"{len(fitting)} notebooks, of which one can count: {names}"
-    elif there:
-        chapters = " and ".join(sorted(there))
-        other = f"a notebook of chapter {chapters}, not of chapter {number}"
-        submission.trouble = submission.trouble or other
+    elif every and not submission.trouble:
+        chapters = " and ".join(sorted(set().union(*(sheet.chapters for sheet in every))))
+        submission.trouble = f"a notebook of chapter {chapters}, not of chapter {chapter}"
 
 
 def commonest_chapter(
     book: Book, edition: Edition, submissions: list[Submission], folder: Path
 ) -> str:
-    numbers = Counter(n for s in submissions for n, of in s.sheets.items() for _ in of)
+    counts = Counter(n for s in submissions for sheet in s.sheets for n in sheet.chapters)
     names = {str(number_of(name)): name for name in book.chapters_of(edition)}
-    known = [number for number, _ in numbers.most_common() if number in names]
-    if not known:
+    most = max((counts[number] for number in names), default=0)
+    if not most:
         raise BookError(f"{folder}: no notebook checks an exercise of the book")
-    first, *others = (names[number] for number in known if numbers[number] == numbers[known[0]])
+    first, *others = (name for number, name in names.items() if counts[number] == most)
     if others:
         raise BookError(f"{folder} has as many notebooks of {others[0]}: say CHAPTER={first}")
     return first
+
+
+# What is asked
 
 
 def questions_in(worksheet: NotebookNode, name: str) -> list[Question]:
@@ -212,10 +223,10 @@ def exam_questions(path: Path) -> list[Question]:
         spec.loader.exec_module(module)
     except Exception as error:  # whatever is wrong with it
         raise BookError(f"{path}: {type(error).__name__}: {error}") from None
-    found = {n: value for n, value in vars(module).items() if isinstance(value, Exercise)}
-    if not found:
+    exercises = {n: value for n, value in vars(module).items() if isinstance(value, Exercise)}
+    if not exercises:
         raise BookError(f"{path} defines no Exercise")
-    return [Question(exercise, name) for name, exercise in found.items()]
+    return [Question(exercise, name) for name, exercise in exercises.items()]
 
 
 def private_seed(folder: Path) -> int:
@@ -236,58 +247,108 @@ def salt_of(questions: list[Question], framework: str, exam: Path | None) -> byt
     return repr((framework, inputs)).encode() + (exam.read_bytes() if exam else b"")
 
 
-class Rows:
-    """The table, a row for each submission, in which a teacher may write, and what to tell them."""
+def grade_all(
+    submissions: list[Submission], questions: list[Question], framework: str, table: "Table"
+) -> None:
+    """Grade several at once and write each row when it is there."""
+    todo = [submission for submission in submissions if not table.has(submission)]
+    sessions: list[Session] = []
+    if todo:
+        started(framework).stop()  # where there is no sandbox, nothing is graded
 
-    def __init__(self, path: Path, exercises: list[Exercise], paper: list[str], salt: bytes):
-        self.path, self.exercises, self.salt = path, exercises, salt
-        self.folder = path.with_suffix("")
-        self.paper = [f"{number} (paper)" for number in paper]
-        graded = [c for e in exercises for c in (heading(e), f"{e.number} mistake")]
-        self.head = ["submission", *graded, *self.paper, "points", "remarks", "notebook"]
-        self.counted = [*(e.number for e in exercises if e.inputs), *self.paper]
-        self.done = {str(row.get("submission")): row for row in rows_in(path)}
+    def graded(submission: Submission) -> Submission:
+        if submission.chosen and not submission.trouble:
+            late = [q for q in questions if q.exercise.number in submission.late]
+            sessions.append(session := Session(framework))
+            try:
+                submission.grades |= grade(submission.chosen.notebook, late or questions, session)
+            except Exception as error:  # it must not keep the others from being graded
+                submission.trouble = f"this notebook breaks the grader: {error!r}"
+        return submission
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        running = [pool.submit(graded, submission) for submission in todo]
+        try:
+            for done in tqdm(as_completed(running), total=len(running), disable=None):
+                if not done.result().late:
+                    table.add(done.result())
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for session in sessions:
+                session.give_up()
+            raise
+    for submission in todo:
+        if submission.late:
+            table.add(graded(submission))  # once more, with nothing beside it
+    table.write()
+
+
+# The table
+
+
+class Table:
+    """A row for each submission, in which a teacher may write, and what to tell each of them."""
+
+    def __init__(
+        self,
+        path: Path,
+        questions: list[Question],
+        paper: list[str],
+        salt: bytes,
+        submissions: list[Submission],
+    ) -> None:
+        self.path, self.folder, self.paper, self.salt = path, path.with_suffix(""), paper, salt
+        self.exercises = [question.exercise for question in questions]
+        self.order = [safe(submission.name) for submission in submissions]
+        self.on_paper = [f"{number} (paper)" for number in paper]
+        graded = [c for e in self.exercises for c in (heading(e), f"{e.number} mistake")]
+        self.head = ["submission", *graded, *self.on_paper, "points", "remarks", "notebook"]
+        self.counted = [*(e.number for e in self.exercises if e.inputs), *self.on_paper]
+        self.rows = {str(row.get("submission")): row for row in rows_in(path)}
 
     def has(self, submission: Submission) -> bool:
-        row = self.done.get(safe(submission.name), {})
+        row = self.rows.get(safe(submission.name), {})
         is_graded = submission.chosen and row.get("notebook") == self.digest(submission)
-        return bool(is_graded) and self.told(submission).exists()
+        return bool(is_graded) and self.feedback(submission).exists()
 
     def digest(self, submission: Submission) -> str:
         with submission.chosen.path.open("rb") as file:
-            given = hashlib.file_digest(file, "sha256").digest()
-        return f"n{hashlib.sha256(given + self.salt).hexdigest()[:16]}"  # no spreadsheet's number
+            notebook = hashlib.file_digest(file, "sha256").digest()
+        return (
+            f"n{hashlib.sha256(notebook + self.salt).hexdigest()[:16]}"  # no spreadsheet's number
+        )
 
     def add(self, submission: Submission) -> None:
-        row, said = {"submission": submission.name, "remarks": submission.trouble}, []
+        row, lines = {"submission": submission.name, "remarks": submission.trouble}, []
         for exercise in self.exercises:
-            if one := submission.found.get(exercise.number):
-                mistake = one.status + f": {one.remark}" * bool(one.remark)
-                row[heading(exercise)] = int(one.passed)
-                row[f"{exercise.number} mistake"] = "" if one.passed else mistake
-                said.append(f"{exercise.number} {one.status}. {one.message}")
+            if grade := submission.grades.get(exercise.number):
+                mistake = grade.status + f": {grade.remark}" * bool(grade.remark)
+                row[heading(exercise)] = int(grade.passed)
+                row[f"{exercise.number} mistake"] = "" if grade.passed else mistake
+                lines.append(f"{exercise.number} {grade.status}. {grade.message}")
         if not (submission.trouble or submission.late):  # these are looked at again
             row["notebook"] = self.digest(submission)
-        kept = self.done.get(safe(submission.name), {})
         row = {column: safe(value) for column, value in row.items()}
-        by_hand = self.counted if submission.trouble else self.paper
-        self.done[row["submission"]] = row | {c: kept.get(c) or "" for c in by_hand}
-        said += [f"Not graded: {submission.trouble}"] * bool(submission.trouble)
-        write_whole(self.told(submission), "".join(f"{safe(line)}\n" for line in said))
+        before = self.rows.get(row["submission"], {})
+        by_hand = self.counted if submission.trouble else self.on_paper
+        self.rows[row["submission"]] = row | {c: before.get(c) or "" for c in by_hand}
+        lines += [f"Not graded: {submission.trouble}"] * bool(submission.trouble)
+        write_whole(self.feedback(submission), "".join(f"{safe(line)}\n" for line in lines))
+        self.write()
 
-    def told(self, submission: Submission) -> Path:
+    def feedback(self, submission: Submission) -> Path:
         """Return the file for a student."""
         name = safe(submission.name).replace("/", "%2F").encode()[:200].decode(errors="ignore")
         return self.folder / f"{name}.txt"
 
-    def write(self, order: list[Submission]) -> None:
+    def write(self) -> None:
         file = io.StringIO()
         table = csv.DictWriter(file, self.head, extrasaction="ignore", lineterminator="\n")
         table.writeheader()
-        for row in (self.done[safe(s.name)] for s in order if safe(s.name) in self.done):
-            given = [row[column].replace(",", ".") for column in self.counted if row.get(column)]
+        for row in (self.rows[name] for name in self.order if name in self.rows):
+            points = [row[column].replace(",", ".") for column in self.counted if row.get(column)]
             try:
-                row["points"] = f"{sum(map(float, given)):g}" if given else ""
+                row["points"] = f"{sum(map(float, points)):g}" if points else ""
             except ValueError as error:
                 raise BookError(f"{self.path}: of {row['submission']}: {error}") from None
             table.writerow(row)
@@ -317,41 +378,33 @@ def heading(exercise: Exercise) -> str:
     return exercise.number if exercise.inputs else f"{exercise.number} (no point)"
 
 
-def grade_all(
-    todo: list[Submission],
-    questions: list[Question],
-    framework: str,
-    rows: Rows,
-    order: list[Submission],
-) -> None:
-    """Grade several at once and write each row when it is there."""
-    sessions: list[Session] = []
-    if todo:
-        started(framework).stop()  # where there is no sandbox, nothing is graded
+# Answers on paper
 
-    def graded(submission: Submission, asked: list[Question] = questions) -> Submission:
-        if submission.chosen and not submission.trouble:
-            sessions.append(session := Session(framework))
-            try:
-                submission.found |= grade(submission.chosen.notebook, asked, session)
-                submission.late = [q for q in asked if submission.found[q.exercise.number].late]
-            except Exception as error:  # it must not keep the others from being graded
-                submission.trouble = f"this notebook breaks the grader: {error!r}"
-        return submission
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        running = [pool.submit(graded, submission) for submission in todo]
-        try:
-            for done in tqdm(as_completed(running), total=len(running), disable=None):
-                if not done.result().late:
-                    rows.add(done.result())
-                    rows.write(order)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for session in sessions:
-                session.give_up()
-            raise
-    for submission in (s for s in todo if s.late):
-        rows.add(graded(submission, submission.late))  # once more, with nothing beside it
-        rows.write(order)
-    rows.write(order)
+def on_paper(worksheet: NotebookNode) -> list[str]:
+    """Return the exercises of which the answer on paper counts: where no check but a value does."""
+    counted = {number for number in checked_in(worksheet) if find(number).inputs is not None}
+    counted.add("")  # the text above the exercises, which asks, too
+    return [
+        number
+        for number, cells in by_exercise(worksheet).items()
+        if number not in counted and any(cell.source == invitation() for cell in cells)
+    ]
+
+
+def paper_sheets(
+    table: str, worksheet: NotebookNode, solutions: NotebookNode, submissions: list[Submission]
+) -> dict[str, NotebookNode]:
+    """Return number -> an exercise and its solution, and below them what each name handed in."""
+    asked = {cell.source for cells in by_exercise(worksheet).values() for cell in cells}
+    answers = {safe(s.name): by_exercise(s.chosen.notebook) for s in submissions if s.chosen}
+    papers = {}
+    for number in on_paper(worksheet):
+        cells = by_exercise(solutions).get(number, [])
+        cells.append(new_markdown_cell(RUBRIC.format(number=number, table=table)))
+        for name, exercises in answers.items():
+            answer = [cell for cell in exercises.get(number, []) if cell.source not in asked]
+            cells += [new_markdown_cell(f"## {name}"), *answer]
+        papers[number] = new_notebook(cells=cells)
+        name_cells(papers[number])
+    return papers

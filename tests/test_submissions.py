@@ -1,0 +1,304 @@
+"""What a class hands in: which notebook counts, what stands in the table, and answers on paper."""
+
+import csv
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+from conftest import ROOT
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from this_book import BOOK, chapters, pages
+
+from bookbinder.answers import CHECKS, checked_in, invitation
+from bookbinder.classroom import sandbox, submissions
+from bookbinder.classroom.grading import Grade
+from bookbinder.classroom.submissions import grade_folder, on_paper
+from bookbinder.errors import BookError
+from bookbinder.solutions import read_bound
+from bookbinder.worksheets import students
+from d2l_attention.practice.exercises import find
+from tests.test_grading import notebook_of, processes, sandboxed
+
+EDITION = BOOK.editions[0]
+NAME = "06_scaled_dot_product_attention"
+FOLDER = f"grades-{NAME}"
+CHECK = "check('6.2', gradient_of_queries)"
+RIGHT, WRONG = notebook_of("right", CHECK), notebook_of("wrong", CHECK)
+
+
+@pytest.fixture(autouse=True)
+def read_once(monkeypatch):
+    monkeypatch.setattr(submissions, "read_edition_chapters", lambda _, edition: chapters(edition))
+
+
+@pytest.fixture
+def graded(monkeypatch):
+    """What a grader gets that needs no sandbox: it finds "right" in the first cell, or does not."""
+    notebooks = []
+
+    def grade(notebook, questions, _):
+        notebooks.append(notebook)
+        right = notebook.cells[0].source == "right"
+        grade = Grade("passed", "", "It is.") if right else Grade("wrong", "no scale", "No.")
+        return {question.exercise.number: grade for question in questions}
+
+    monkeypatch.setattr(submissions, "grade", grade)
+    monkeypatch.setattr(submissions, "started", lambda _: SimpleNamespace(stop=lambda: None))
+    return notebooks
+
+
+def hand_in(folder, **notebooks):
+    for name, notebook in notebooks.items():
+        path = folder / f"{name.replace('__', '/')}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = notebook if isinstance(notebook, str) else nbformat.writes(notebook)
+        path.write_text(text, encoding="utf-8")
+
+
+def table_of(folder, name=NAME):
+    with (folder / f"grades-{name}.csv").open(encoding="utf-8-sig", newline="") as file:
+        return {row["submission"]: row for row in csv.DictReader(file)}
+
+
+def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, graded, capsys):
+    hand_in(
+        tmp_path,
+        ann=RIGHT,
+        ben__06_scaled_dot_product_attention=WRONG,
+        Zoë__Ørsted=RIGHT,
+        two=WRONG,
+        two__06_copy=WRONG,
+        text="no notebook",
+        seven=notebook_of("check('7.2', f)"),
+        later=notebook_of("check('6.17', f)"),
+        blank=notebook_of("1 + 1"),
+        hub__06_scaled=RIGHT,
+        hub__04_masked=notebook_of("check('4.1', f)"),
+    )
+    (tmp_path / "essay.pdf").write_text("words")
+    (tmp_path / "empty").mkdir()
+    grade_folder(BOOK, EDITION, tmp_path)
+    table = table_of(tmp_path)
+    said = {name: (row["points"], row["remarks"]) for name, row in table.items()}
+    assert said["ann"] == ("2", "")  # 6.1 asks for one value
+    assert table["ann"]["6.1 (no point)"] == "1"
+    assert said["ben"][0] == "0"
+    assert table["ben"]["6.2 mistake"] == "wrong: no scale"
+    lines = "6.1 wrong. No.\n6.2 wrong. No.\n6.3 wrong. No.\n"
+    assert (tmp_path / FOLDER / "ben.txt").read_text() == lines
+    remarks = {
+        "two": "2 notebooks, of which one can count: 06_copy.ipynb and two.ipynb",
+        "text": "no notebook: text.ipynb",
+        "empty": "no notebook: empty",
+        "seven": "a notebook of chapter 7, not of chapter 6",
+        "later": "of another version of the book: it has exercise 6.17",
+    }
+    for who, remark in remarks.items():
+        assert said.pop(who) == ("", remark)
+    assert set(said) == {"ann", "ben", "Zoë/Ørsted", "blank", "hub"}
+    who = ", ".join(sorted(remarks))
+    assert capsys.readouterr().out.endswith(f"10 submissions, 5 not graded: {who}\n")
+
+
+def test_points_on_paper_come_into_the_table_and_what_is_handed_in_onto_the_sheet(tmp_path, graded):
+    answer = new_markdown_cell(
+        "### Exercise 6.4: the proof\n\n*Your answer:*\n\nBoth sums are one."
+    )
+    written, large = (new_notebook(cells=list(RIGHT.cells)) for _ in range(2))
+    written.cells.append(answer)
+    large.cells[0] = new_code_cell("right", outputs=[new_output("stream", text='"\\[{\n' * 10**6)])
+    moodle = "\ufeff" + nbformat.writes(written)
+    hand_in(tmp_path, Zoë_17_assignsubmission_file__mine=moodle, large=large)
+    grade_folder(BOOK, EDITION, tmp_path)
+    assert {name: row["points"] for name, row in table_of(tmp_path).items()} == {
+        "Zoë_17": "2",
+        "large": "2",
+    }
+    sheet = (tmp_path / FOLDER / "paper-6.4.ipynb").read_text(encoding="utf-8")
+    assert sheet.index("<details open>") < sheet.index("1 point") < sheet.index("Both sums are one")
+    table = tmp_path / f"{FOLDER}.csv"
+    text = table.read_text(encoding="utf-8-sig").replace(",", ";")
+    table.write_text(text.replace("Zoë_17;1;;1;;1;;;", "Zoë_17;1;;1;;0,5;;;1,5"))
+    grade_folder(BOOK, EDITION, tmp_path)
+    assert table_of(tmp_path)["Zoë_17"]["points"] == "3"
+    assert len(graded) == 2
+
+
+STRANGE = {
+    "source": '{"cells": [{"cell_type": "code", "source": 5, "metadata": {}, "outputs": []}]',
+    "cells": '{"cells": null',
+    "deep": "[" * 100_000,
+    "metadata": '{"cells": [{"cell_type": "code", "source": "1", "metadata": [], "outputs": []}]',
+    "nothing": "",
+    "list": "[]",
+}
+
+
+def test_strange_notebooks_and_names_keep_nobody_from_being_graded(tmp_path, graded):
+    rest = ', "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
+    broken = {f"b_{name}": text + rest * (text[:1] == "{") for name, text in STRANGE.items()}
+    hand_in(tmp_path, **broken, honest=RIGHT)
+    hand_in(
+        tmp_path, **{"=HYPERLINK('a')": "", "-2+3": "", "two\nlines\x1b[31m": "", r"two\nlines": ""}
+    )
+    (tmp_path / "thief.ipynb").symlink_to(tmp_path / "honest.ipynb")
+    os.mkfifo(tmp_path / "pipe.ipynb")
+    (tmp_path / os.fsdecode(b"\xff.ipynb")).write_text("")
+    for _ in range(2):  # the second run reads what the first has written
+        grade_folder(BOOK, EDITION, tmp_path)
+    table = table_of(tmp_path)
+    for name in broken:
+        assert table[name]["remarks"] == f"no notebook: {name}.ipynb"
+    assert table["honest"]["6.2"] == "1"
+    assert table["thief"]["remarks"].startswith("a link, which may lead to somebody else's")
+    assert table["pipe"]["remarks"] == "no notebook: pipe.ipynb"
+    assert {"'=HYPERLINK('a')", "'-2+3", r"two\nlines\x1b[31m", r"two\\nlines"} < set(table)
+
+
+def test_only_what_is_new_is_graded_again(tmp_path, graded, monkeypatch):
+    hand_in(tmp_path, ann=WRONG, ben=WRONG)
+    for _ in range(2):
+        grade_folder(BOOK, EDITION, tmp_path)
+        assert len(graded) == 2
+    seed = (tmp_path / ".grading-seed").read_text()
+    assert (tmp_path / ".grading-seed").stat().st_mode & 0o077 == 0
+    hand_in(tmp_path, ben=RIGHT)
+    grade_folder(BOOK, EDITION, tmp_path)
+    assert len(graded) == 3
+    (tmp_path / ".grading-seed").unlink()
+    grade_folder(BOOK, EDITION, tmp_path)
+    assert len(graded) == 5
+    assert (tmp_path / ".grading-seed").read_text() != seed
+    (tmp_path / FOLDER / "ann.txt").unlink()
+    asked, late = [], ["no answer after 10 s"] * 4  # three answers, and one of them once more
+
+    def grade(notebook, questions, _):
+        asked.append(len(questions))
+        return {q.exercise.number: Grade("error", late.pop() if late else "") for q in questions}
+
+    monkeypatch.setattr(submissions, "grade", grade)
+    for questions in ([3, 3], [3, 3, 3], [3, 3, 3]):  # late at last, it is graded the next time
+        grade_folder(BOOK, EDITION, tmp_path)
+        assert asked == questions
+    grade_folder(BOOK, BOOK.editions[1], tmp_path, NAME)
+    assert len(asked) == 5
+
+
+def test_bad_input_is_one_line(tmp_path):
+    with pytest.raises(BookError, match=r"must be a folder with notebooks, got '.*nowhere'"):
+        grade_folder(BOOK, EDITION, tmp_path / "nowhere")
+    with pytest.raises(BookError, match="has no notebooks"):
+        grade_folder(BOOK, EDITION, tmp_path)
+    hand_in(tmp_path, ann=notebook_of("1"))
+    with pytest.raises(BookError, match="no notebook checks an exercise of the book"):
+        grade_folder(BOOK, EDITION, tmp_path)
+    for text, says in (("x = 1", "defines no Exercise"), ("1/0", "ZeroDivisionError")):
+        (tmp_path / "exam.py").write_text(text)
+        with pytest.raises(BookError, match=says):
+            grade_folder(BOOK, EDITION, tmp_path, exam=tmp_path / "exam.py")
+    hand_in(tmp_path, ann=RIGHT)
+    (tmp_path / ".grading-seed").write_text("secret")
+    with pytest.raises(BookError, match="must hold a whole number, got 'secret'; delete it"):
+        grade_folder(BOOK, EDITION, tmp_path)
+    hand_in(tmp_path, ben=notebook_of("check('7.2', f)"))
+    with pytest.raises(BookError, match=f"as many notebooks of 07_.*: say CHAPTER={NAME}"):
+        grade_folder(BOOK, EDITION, tmp_path)
+
+
+# In the sandbox
+
+
+@sandboxed
+def test_the_books_solutions_are_right_and_long_lines_break_nothing(tmp_path):
+    long = ["y = " + "1+" * 6000 + "1", "y = " + "-" * 6000 + "1", "\n" * 10**5, CHECK]
+    solutions = read_bound(EDITION.notebooks / f"{NAME}.ipynb")
+    hand_in(tmp_path, ann=solutions, long=notebook_of(*long))
+    grade_folder(BOOK, EDITION, tmp_path)
+    table = table_of(tmp_path)
+    assert (table["ann"]["points"], table["ann"]["remarks"]) == ("2", "")
+    assert table["long"]["6.2 mistake"]
+    assert "6.2 passed. Your answer is right on" in (tmp_path / FOLDER / "ann.txt").read_text()
+
+
+EXAM = """
+from d2l_attention.practice import Exercise
+
+def sums(rng):
+    yield from ((rng.normal(size=(n, 3)),) for n in (2, 5))
+
+row_sums = Exercise("1", lambda scores: scores.sum(-1), sums)
+largest = Exercise("2", 42)
+"""
+
+
+@sandboxed
+def test_a_teachers_own_exercises_are_graded_by_their_names(tmp_path):
+    (tmp_path / "exam.py").write_text(EXAM)
+    folder = tmp_path / "handed in"
+    right, wrong = "row_sums = lambda s: s.sum(1)\nlargest = 42", "row_sums = lambda s: s.sum()"
+    hand_in(folder, ann=notebook_of(right), ben=notebook_of(wrong))
+    grade_folder(BOOK, EDITION, folder, exam=tmp_path / "exam.py")
+    table = table_of(folder, "exam")
+    assert [table["ann"][key] for key in ("1", "2 (no point)", "points")] == ["1", "1", "1"]
+    assert table["ben"]["1 mistake"] == "wrong: wrong shape"
+    assert table["ben"]["2 mistake"] == "not attempted"
+
+
+@sandboxed
+def test_interrupted_it_keeps_what_is_graded_and_leaves_no_process(tmp_path):
+    loop = "def gradient_of_queries(queries, keys, values, grad):\n    while True: pass"
+    slow = notebook_of(loop, CHECK)
+    hand_in(tmp_path, ann=notebook_of("1", CHECK), ben=slow, cat=slow, dan=slow)
+    running = subprocess.Popen(
+        [sys.executable, "-m", "bookbinder", "grade", str(tmp_path)],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    until = time.monotonic() + 60
+    while not (tmp_path / f"{FOLDER}.csv").exists() and time.monotonic() < until:
+        time.sleep(0.2)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=30)  # less than the loops take
+    assert "interrupted: every file is whole" in said.splitlines()[-1]
+    assert running.returncode == 130
+    assert "ann" in table_of(tmp_path)
+    assert str(sandbox.RUNNER) not in processes()
+
+
+# Answers on paper
+
+
+def test_paper_counts_where_no_check_does_and_a_value_alone_gives_no_point():
+    assert find("6.1").inputs is None
+    cells = [
+        "## On the way", invitation(), "### Exercise 6.1", ("6.1", 'check("6.1", three)'),
+        invitation(), "### Exercise 6.2: backward", ("6.2", 'check("6.2", f)'), invitation(),
+        "### Exercise 6.4", "Prove it.", invitation(), invitation(), "### Exercise 6.6", "Run it.",
+    ]  # fmt: skip
+    made = [
+        new_markdown_cell(x) if isinstance(x, str) else new_code_cell(x[1], metadata={CHECKS: x[0]})
+        for x in cells
+    ]
+    assert on_paper(new_notebook(cells=made)) == ["6.1", "6.4"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("edition", [pytest.param(e, id=e.framework) for e in BOOK.editions])
+def test_every_exercise_of_the_book_counts_once(edition):
+    for page in pages(edition):
+        sheet = students(page.chapter, page.executed)
+        counted = [number for number in checked_in(sheet) if find(number).inputs is not None]
+        text = "\n".join(cell.source for cell in sheet.cells)
+        tasks = re.findall(r"^### Exercise (\d+\.\d+)\b", text, re.MULTILINE)
+        if page.number == 0:
+            tasks.insert(0, "0.1")  # an example in the text
+        expected = sorted(set(tasks) - {"15.3"})  # the student's own program
+        assert sorted([*counted, *on_paper(sheet)]) == expected
