@@ -12,6 +12,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 from tensorflow import Tensor
+from tensorflow.compiler.xla.service.hlo_pb2 import HloProto
 
 from d2l_attention.checks import (
     check_cache,
@@ -30,7 +31,6 @@ from d2l_attention.checks import (
     check_vectors,
 )
 from d2l_attention.figures import show_heatmaps, use_svg_display
-from d2l_attention.graph_memory import held_bytes
 from d2l_attention.machine import environment_report
 
 __all__ = ["use_svg_display", "environment_report", "try_gpu", "check_shape", "show_heatmaps",
@@ -528,14 +528,16 @@ class CosineAttention(Attention):
 
 # From book/09_what_attention_costs.md, Count the bytes
 def temporary_bytes(function: Callable, *tensors: Tensor) -> int:
-    """Return the most bytes held on the way, not arguments and results.
-
-    Counted in the graph of `function` for such tensors, as if its operations
-    ran one after the other, each with memory of its own. ValueError: a size
-    is not known, or how often a loop runs that fills lists.
-    """
-    program = tf.function(function).get_concrete_function(*tensors)
-    return held_bytes(program.inference_fn).on_the_way
+    """Return the bytes held on the way, apart from arguments and results."""
+    compiled = tf.function(lambda *x: function(*x), jit_compile=True)
+    program = compiled.experimental_get_compiler_ir(*tensors)
+    plan = HloProto.FromString(program("optimized_hlo_proto_serialized"))
+    return sum(
+        place.size
+        for place in plan.buffer_assignment.buffer_allocations
+        if not (place.is_entry_computation_parameter or place.maybe_live_out)
+        and not (place.is_constant or place.is_thread_local)
+    )
 
 
 # From book/12_many_heads.md, Project, split, attend, join

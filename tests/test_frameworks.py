@@ -22,7 +22,6 @@ FOLDERS = ("benchmarks", "book", "bookbinder", "d2l_attention", "site_tests", "t
 MAY = (  # what may name a framework
     "d2l_attention/frameworks/",
     "d2l_attention/memory.py",  # counts what PyTorch holds: its chapters import it from here
-    "d2l_attention/graph_memory.py",  # counts what a graph of TensorFlow holds: likewise
     "d2l_attention/network.py",  # machines that exchange messages of PyTorch: likewise
     *(BOOK.named(edition.module) for edition in BOOK.editions),  # generated
     *(f"{folder}/{name}" for folder in ("benchmarks", "tests") for name in frameworks.known()),
