@@ -1,4 +1,4 @@
-"""TEACHING.md: its tables name the exercises that the chapters have."""
+"""TEACHING.md and EXERCISES.md: their tables name the exercises that the chapters have."""
 
 import re
 import tomllib
@@ -10,12 +10,14 @@ from this_book import BOOK, chapters, checked_exercises
 from bookbinder.chapters import number_of
 
 TASK = r"\d+\.\d+"
-TEACHING = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
+TEACHING, EXERCISES = (
+    (ROOT / name).read_text(encoding="utf-8") for name in ("TEACHING.md", "EXERCISES.md")
+)
 
 
 def rows_of_the_table():
     """Return number and kind of each exercise."""
-    return re.findall(rf"^\| ({TASK}) \| [^|]+ \| ([^|]+) \|", TEACHING, re.M)
+    return re.findall(rf"^\| ({TASK}) \| [^|]+ \| ([^|]+) \|", EXERCISES, re.M)
 
 
 def exercises_of_the_chapters():
