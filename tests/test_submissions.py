@@ -176,14 +176,16 @@ def test_only_what_is_new_is_graded_again(tmp_path, graded, monkeypatch):
     assert len(graded) == 5
     assert (tmp_path / ".grading-seed").read_text() != seed
     (tmp_path / FOLDER / "ann.txt").unlink()
-    asked, late = [], ["no answer after 10 s"] * 4  # three answers, and one of them once more
+    asked, late = [], [False, True, False, True, True]  # from the end: one of two is late again
 
     def grade(notebook, questions, _):
         asked.append(len(questions))
-        return {q.exercise.number: Grade("error", late.pop() if late else "") for q in questions}
+        remarks = ["no answer after 10 s" if late and late.pop() else "" for _ in questions]
+        grades = [Grade("error", remark) for remark in remarks]
+        return dict(zip((q.exercise.number for q in questions), grades, strict=True))
 
     monkeypatch.setattr(submissions, "grade", grade)
-    for questions in ([3, 3], [3, 3, 3], [3, 3, 3]):  # late at last, it is graded the next time
+    for questions in ([3, 2], [3, 2, 3], [3, 2, 3]):  # late at last, it is graded the next time
         grade_folder(BOOK, EDITION, tmp_path)
         assert asked == questions
     grade_folder(BOOK, BOOK.editions[1], tmp_path, NAME)
