@@ -276,3 +276,26 @@ def test_another_backend_of_keras_is_refused_in_one_line():
     last = done.stderr.splitlines()[-1]
     message = "the edition in TensorFlow needs KERAS_BACKEND=tensorflow, got 'jax'"
     assert last == f"ImportError: {message}"
+
+
+def test_temporary_bytes_are_those_between_arguments_and_results():
+    x, w, one = tf.ones((64, 64)), tf.Variable(tf.ones((64, 64))), 64 * 64 * 4
+    assert ours.temporary_bytes(lambda x: x + 1, x) == 0
+    assert ours.temporary_bytes(lambda x: x @ w @ x, x) == one
+    assert one <= ours.temporary_bytes(lambda x: (x @ x) @ tf.transpose(x @ x), x) <= 4 * one
+
+
+def test_additive_scores_hold_one_query_and_shared_keys_are_not_copied():
+    arrays, table = [tf.ones((1, 256, 8)), tf.ones((1, 256, 8)), tf.ones(8)], 256 * 256 * 8 * 4
+
+    def training(*arrays):
+        with tf.GradientTape() as tape:
+            tape.watch(arrays)
+            loss = tf.reduce_sum(ours.additive_scores(*arrays) ** 2)
+        return tape.gradient(loss, arrays)
+
+    assert ours.temporary_bytes(training, *arrays) < table / 2
+    layer, x = ours.MultiHeadAttention(64, 8, num_kv_heads=1), tf.ones((1, 256, 64))
+    layer(x, x, x)
+    keys = 256 * 8 * 4  # bytes, of the one head; values are as many
+    assert ours.temporary_bytes(lambda x: layer(x[:, :1], x, x), x) < 8 * keys
