@@ -105,7 +105,11 @@ class Language:
         """Return a text with those of its parts in words that are messages."""
         if text.startswith("|"):
             cells = [(cell, cell.strip()) for cell in text.split("|")]
-            return "|".join(cell.replace(bare, self.said(bare, *names)) for cell, bare in cells)
+            said = [
+                cell.replace(bare, self.said(bare, *names)) if bare else cell
+                for cell, bare in cells
+            ]
+            return "|".join(said)
         if match := EMPHASIZED.fullmatch(text):
             return f"{match[1]}{self.said(match[2], *names)}{match[1]}"
         if LINKS.fullmatch(text):
