@@ -187,10 +187,10 @@ def in_language(notebook: NotebookNode, language: Language, name: str) -> Notebo
     english = as_written(notebook, name)
     texts = {text for text, _, _ in messages_of(english)}
     if missing := sum(not language.has(text, name, COMPOSED) for text in texts):
-        first, note = title_cell(made), language.said(STALE)
-        above, title, below = re.split(r"^(# .*)", first.source, maxsplit=1, flags=re.MULTILINE)
-        note = note.format(count=missing, all=len(texts))
-        first.source = f"{above}{title}\n\n*{note}*{below}"
+        cell, note = title_cell(made), language.said(STALE).format(count=missing, all=len(texts))
+        lines = cell.source.split("\n")
+        title = next(at for at, line in enumerate(lines) if line.startswith("# "))
+        cell.source = "\n".join([*lines[: title + 1], "", f"*{note}*", *lines[title + 1 :]])
     return made
 
 
