@@ -7,26 +7,27 @@ import re
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
-from bookbinder.words import Say
+from bookbinder.words import worded
 
+ANSWER = worded("Your answer:")
 YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
 CHECKS = "checks"  # in the metadata of a cell that is the check of an exercise: its number
 HEADING = re.compile(r"##+ [^\d\n]+(\d+\.\d+)")
 TASKS = re.compile(r"^(?=##+ [^\d\n]+\d+\.\d)", re.MULTILINE)
 
 
-def invitation(say: Say = str) -> str:
+def invitation() -> str:
     """Return the line under which an answer on paper goes."""
-    return "*" + say("Your answer:") + "*"
+    return f"*{ANSWER}*"
 
 
-def apart(cell: NotebookNode, say: Say = str) -> list[NotebookNode]:
+def apart(cell: NotebookNode) -> list[NotebookNode]:
     """Return a cell of a worksheet as cells, so that readers change nothing but their answers.
 
     An answer on paper stands alone; so does an answer in code, and its check comes after it.
     """
     if cell.cell_type == "markdown":
-        texts = re.split(rf"^({re.escape(invitation(say))})$", cell.source, flags=re.MULTILINE)
+        texts = re.split(rf"^({re.escape(invitation())})$", cell.source, flags=re.MULTILINE)
         return [with_source(cell, text) for text in texts if text.strip()]
     call = call_in(cell) if YOURS in cell.source else None
     if call is None:

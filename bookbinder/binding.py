@@ -6,22 +6,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Container
+from collections.abc import Container
 from pathlib import Path
 
 from nbformat import NotebookNode
 from tqdm import tqdm
 
-from bookbinder.catalogs import FIGURES, PRACTICE, say_in
-from bookbinder.chapters import Chapter, read_chapter
-from bookbinder.colab import ready_to_open_alone
-from bookbinder.config import ENGLISH, Book, Edition
+from bookbinder.catalogs import FIGURES, say_in
+from bookbinder.chapters import Chapter
+from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams, stale_diagrams
 from bookbinder.errors import BookError
 from bookbinder.execution import check_outputs, execute
 from bookbinder.export import compose_module, saved_in
 from bookbinder.files import as_text, write_whole
-from bookbinder.left_out import led_elsewhere
+from bookbinder.language import in_language, language_of, translated
 from bookbinder.outputs import (
     MADE_WITH,
     can_be_reused,
@@ -30,37 +29,18 @@ from bookbinder.outputs import (
     keep_equal_outputs,
     with_outputs,
 )
-from bookbinder.overlay import lay_over
-from bookbinder.placeholders import filled_in, in_words_of
-from bookbinder.practice_words import practice_messages, with_words
 from bookbinder.publish import COMMAND, published
-from bookbinder.solutions import folded, read_bound
-from bookbinder.text import with_shown_anchors
-from bookbinder.translation import translated_chapters, translated_notebook
+from bookbinder.solutions import SOLUTION, folded, read_bound
+from bookbinder.steps import english_chapters
 from d2l_attention.frameworks import check_installed, load
 
 CHECKING = "from d2l_attention.frameworks import check_installed"
 
 
-def read_english_chapters(book: Book, edition: Edition) -> list[Chapter]:
-    """Return the chapters of an edition as they are written."""
-    chapters = []
-    for name in book.chapters_of(edition):
-        path = book.chapter_file(name)
-        chapter = read_chapter(path, book.named(path))
-        if overlay := book.overlay_file(edition, name):
-            chapter = lay_over(chapter, overlay, book.named(overlay))
-        chapters.append(in_words_of(edition, chapter))
-    return chapters
-
-
 def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
-    """Return all chapters of one edition, in the order of the book."""
-    chapters = read_english_chapters(book, edition)
-    if edition.language != ENGLISH:
-        chapters = translated_chapters(book, edition, chapters)
-    chapters = led_elsewhere(book, edition, filled_in(book, edition, chapters))
-    return [ready_to_open_alone(c, book, edition) for c in with_shown_anchors(chapters)]
+    """Return all chapters of an edition in its language, in the order of the book."""
+    language = language_of(book, edition.language)
+    return [translated(chapter, language) for chapter in english_chapters(book, edition)]
 
 
 def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
@@ -153,14 +133,16 @@ def with_progress(book: Book, edition: Edition, chapter: Chapter) -> NotebookNod
 
 
 def bind_translation(book: Book, edition: Edition, wanted: Container[str] = ()) -> None:
-    """Write the notebooks of a translated edition: words of its own, the rest of the English one.
+    """Write the notebooks of a translated edition, all or some: the English ones in its language.
 
     Raises:
-        BookError: An English notebook is missing, or has other code than its source.
+        BookError: An English notebook is missing, or has other code than its source; a catalog is
+            broken, or a translation has lost what it must keep.
     """
-    english = book.edition(edition.framework)
-    chapters = read_edition_chapters(book, edition)
-    say, practise = say_in(book, edition.language), practised(book, edition.language)
+    english, language = book.edition(edition.framework), language_of(book, edition.language)
+    chapters = english_chapters(book, english)
+    for chapter in chapters:
+        language.read(chapter.name)  # says what is wrong with a catalog before anything is written
     expected = set()
     for chapter in chapters:
         expected.add(notebook_path(edition, chapter.name))
@@ -171,8 +153,8 @@ def bind_translation(book: Book, edition: Edition, wanted: Container[str] = ()) 
         if code_ids(stored) != code_ids(chapter.notebook):
             stale = f"{book.named(source)} differs from {chapter.file}"
             raise BookError(f"{stale}; run `{COMMAND}` first")
-        executed = translated_notebook(chapter, stored, practise)
-        notebook = folded(published(chapter, executed, say), say)
+        notebook = published(chapter, with_outputs(chapter, stored))
+        notebook = folded(in_language(notebook, language, chapter.name), language.said(SOLUTION))
         write_whole(notebook_path(edition, chapter.name), as_text(notebook))
     bring_edition_diagrams(book, edition, chapters, edition.notebooks)
     for path in set(edition.notebooks.glob("*.ipynb")) - expected:
@@ -184,13 +166,6 @@ def bring_edition_diagrams(
 ) -> None:
     """Bring the diagrams of an edition's chapters to a folder, in its language."""
     bring_diagrams(book.source, chapters, folder, say_in(book, edition.language, FIGURES))
-
-
-def practised(book: Book, language: str) -> Callable[[str], str]:
-    """Return what puts the words of exercises and explorers into a stored output."""
-    say = say_in(book, language, PRACTICE)
-    messages = practice_messages(book.root)
-    return lambda text: with_words(text, say, messages)
 
 
 def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = None) -> list[str]:

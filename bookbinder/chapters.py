@@ -26,17 +26,12 @@ class Chapter:
     file: str  # as written in messages: "book/04_masked_softmax.md"
     notebook: NotebookNode
     places: list[list[str]] = field(default_factory=list)  # per cell and line: "file:line"
-    original: "Chapter | None" = None  # of a translated one: in English, with the same lines
+    roles: list[list[str]] | None = None  # of a translated one: what each line of its English is
 
     def where(self, index: int, line: int = 0) -> str:
         """Say in which file and line a line of the cell with this index stands."""
         places = self.places[index]
         return places[min(line, len(places) - 1)]
-
-    @property
-    def english(self) -> "Chapter":
-        """The chapter whose words tell what each line is, and name the headings."""
-        return self.original or self
 
 
 def read_chapter(path: Path, file: str) -> Chapter:

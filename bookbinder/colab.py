@@ -4,6 +4,7 @@ All of it follows from the repository that book.toml names; without one there is
 """
 
 import re
+from dataclasses import replace
 from urllib.parse import quote
 
 import nbformat
@@ -32,7 +33,7 @@ import os
 os.environ["D2L_LANGUAGE"] = "{language}\""""
 
 
-def ready_to_open_alone(chapter: Chapter, book: Book, edition: Edition) -> Chapter:
+def open_alone(chapter: Chapter, book: Book, edition: Edition) -> Chapter:
     """Return the chapter with the install cell before its first one, if there is a repository.
 
     The cell is silent where the package is there. Where it is not, pip adds what is missing and
@@ -40,23 +41,16 @@ def ready_to_open_alone(chapter: Chapter, book: Book, edition: Edition) -> Chapt
     """
     if not book.repository:
         return chapter
-    original = chapter.original and ready_to_open_alone(chapter.original, book, edition)
     source = CELL.format(
         repository=book.repository,
         package=PACKAGE,
         distribution=PACKAGE.replace("_", "-"),
         framework=edition.framework,
     )
-    if original:
-        source += LANGUAGE.format(language=edition.language)
     cell = nbformat.v4.new_code_cell(source, metadata={"tags": [INSTALL]})
     notebook = nbformat.v4.new_notebook(cells=[cell, *chapter.notebook.cells])
     name_cells(notebook)
-    if original:
-        for made, english in zip(notebook.cells, original.notebook.cells, strict=True):
-            made.id = english.id
-    places = [[f"{chapter.file}:1"], *chapter.places]
-    return Chapter(chapter.name, chapter.file, notebook, places, original)
+    return replace(chapter, notebook=notebook, places=[[f"{chapter.file}:1"], *chapter.places])
 
 
 def services(repository: str, notebook: str) -> dict[str, str]:
@@ -73,15 +67,3 @@ def services(repository: str, notebook: str) -> dict[str, str]:
         path = quote(f"lab/tree/{notebook}", safe="")
         found["Binder"] = f"https://mybinder.org/v2/{place}/{BRANCH}?urlpath={path}"
     return found
-
-
-def badges(repository: str, notebook: str) -> list[str]:
-    """Return the lines of Markdown that show these services as buttons, for the README."""
-    pictures = {
-        "Colab": "https://colab.research.google.com/assets/colab-badge.svg",
-        "Binder": "https://mybinder.org/badge_logo.svg",
-    }
-    return [
-        f"[![Open in {name}]({pictures[name]})]({address})"
-        for name, address in services(repository, notebook).items()
-    ]

@@ -8,16 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bookbinder.binding import bind_edition, bind_translation
-from bookbinder.catalogs import check_catalogs, say_in
+from bookbinder.catalogs import check_catalogs
 from bookbinder.classroom.slides import write_slides
 from bookbinder.classroom.submissions import grade_folder
 from bookbinder.config import ENGLISH, Book, Edition, chapter_named, read_book
-from bookbinder.contents_panel import write_contents_panel
 from bookbinder.errors import BookError
 from bookbinder.execution import frameworks_own
 from bookbinder.messages import update_messages
 from bookbinder.overlay import drift, stamp
-from bookbinder.reader_copies import bring_copies, bring_fresh
+from bookbinder.reader_copies import bring_copies, bring_fresh, write_contents_panel
 from bookbinder.site.building import build_site, open_site
 from bookbinder.site.printing import print_book
 from bookbinder.worksheets import bind_worksheets
@@ -118,10 +117,9 @@ def bring_copies_and_panel(
     outputs: bool = True,
 ) -> None:
     edition = bound_edition_of(book, options)
-    say = say_in(book, edition.language)
-    bring_copies(book, edition, folder, worksheets, outputs, say)
+    bring_copies(book, edition, folder, worksheets, outputs)
     try:
-        write_contents_panel(book, edition, say)
+        write_contents_panel(book, edition)
     except BookError as error:  # on a hub readers cannot write in the book
         print(f"without the contents beside the chapters in JupyterLab: {error}")
 
@@ -148,9 +146,7 @@ def open_lab(book: Book, options: argparse.Namespace) -> None:
 
 
 def make_worksheets(book: Book, options: argparse.Namespace) -> None:
-    edition = bound_edition_of(book, options)
-    say = say_in(book, edition.language)
-    bind_worksheets(book, edition, options.solutions_only, options.outputs, say)
+    bind_worksheets(book, edition_of(book, options), options.solutions_only, options.outputs)
 
 
 def grade_submissions(book: Book, options: argparse.Namespace) -> None:
@@ -179,7 +175,7 @@ def bring_chapter(book: Book, options: argparse.Namespace) -> None:
         raise BookError("which chapter? for example: make fresh CHAPTER=4")
     edition = bound_edition_of(book, options)
     name = chapter_named(options.chapter, book.chapters_of(edition))
-    bring_fresh(edition, options.folder, name, say_in(book, edition.language))
+    bring_fresh(book, edition, options.folder, name)
 
 
 def bind_book(book: Book, options: argparse.Namespace) -> None:

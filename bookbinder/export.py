@@ -40,7 +40,7 @@ class Saved:
 
 def saved_in(chapter: Chapter) -> list[Saved]:
     """Return what the cells of a chapter save, in order; in every language it is the same."""
-    chapter, saved = chapter.english, []
+    saved = []
     for index, cell in enumerate(chapter.notebook.cells):
         if cell.cell_type == "code" and "save" in cell.source.lower():
             origin = f"{chapter.file}, {heading_before(chapter, index)}"

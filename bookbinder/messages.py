@@ -1,5 +1,6 @@
 """Bring the catalogs of a language to the book as it is, and say what is missing in them."""
 
+import importlib
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,8 +12,6 @@ import nbformat
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
-from bookbinder.agreement import disagreements
-from bookbinder.binding import read_english_chapters
 from bookbinder.catalogs import (
     FIGURES,
     INTERFACE,
@@ -20,6 +19,7 @@ from bookbinder.catalogs import (
     README,
     Message,
     catalog_file,
+    disagreements,
     is_said,
     read_catalog,
     template,
@@ -30,33 +30,60 @@ from bookbinder.config import PACKAGE, Book
 from bookbinder.diagrams import figure_messages
 from bookbinder.errors import BookError
 from bookbinder.files import write_bytes_whole, write_whole
+from bookbinder.language import language_of, translated
 from bookbinder.notation import PAGE, read_notation
-from bookbinder.practice_words import practice_messages
 from bookbinder.sentences import is_prose, messages_of
+from bookbinder.steps import english_chapters, in_words_of, laid_over, written
 from bookbinder.text import headings_of
-from bookbinder.translation import translated
 from bookbinder.words import words_in
+from d2l_attention.practice import words
+from d2l_attention.practice.exercises import exercises_in
+from d2l_attention.practice.recurring_mistakes import RECURRING
 
+PRACTICE_CODE = Path(PACKAGE, "practice")
 TOOL = Path(__file__).parent
 ON_DISK = re.compile(r'(\]\(|(?:src|srcset|href)=")(?!\w+:|#)')  # a link to a file of the book
 
 
 def templates(book: Book) -> dict[str, Catalog]:
     """Return all messages of the book, by the name of their catalog."""
-    editions = [read_english_chapters(book, edition) for edition in book.editions]
+    editions = [
+        english_chapters(book, edition, (written, laid_over, in_words_of))
+        for edition in book.editions
+    ]
     made = {}
     for name in book.chapters:
-        written = [
-            list(messages_of(c)) for chapters in editions for c in chapters if c.name == name
-        ]
+        texts = [list(messages_of(c)) for chapters in editions for c in chapters if c.name == name]
         if name == PAGE:
-            written.append(list(meanings(book)))
-        made[name] = template(written)
+            texts.append(list(meanings(book)))
+        made[name] = template(texts)
     made[INTERFACE] = template([[(text, file, "") for text, file in words_in(TOOL)]])
     made[PRACTICE] = template([[(text, file, "") for text, file in practice_messages(book.root)]])
     made[FIGURES] = template([[(text, file, "") for text, file in figure_messages(book.source)]])
     made[README] = template([list(messages_of(readme(book)))])
     return made
+
+
+def practice_messages(root: Path) -> list[tuple[str, str]]:
+    """Return all that practice says, each text once, with the first file that says it."""
+    found = [
+        (t, f"{PRACTICE_CODE.parent}/{f}")
+        for t, f in words_in(root / PRACTICE_CODE)
+        if f.endswith(".py")
+    ]
+    for path in sorted((root / PRACTICE_CODE).glob("*.js")):
+        found += [(text, f"{PRACTICE_CODE}/{path.name}") for text in words.script_words(path.name)]
+    found += [(text, f"{PRACTICE_CODE}/recurring_mistakes.py") for text in RECURRING.values()]
+    for path in sorted((root / PRACTICE_CODE).glob("chapter_*.py")):
+        module = importlib.import_module(".".join([*PRACTICE_CODE.parts, path.stem]))
+        for exercise in exercises_in(module):
+            found += [
+                (mistake.say, f"{PRACTICE_CODE}/{path.name}") for mistake in exercise.mistakes
+            ]
+    first: dict[str, str] = {}
+    for text, file in found:
+        first.setdefault(text, file)
+    return list(first.items())
 
 
 def meanings(book: Book) -> Iterator[Message]:
@@ -123,10 +150,10 @@ def readme_file(book: Book, language: str) -> Path:
 
 def translated_readme(book: Book, language: str) -> str:
     """Return the README in a language, with links from where it stands."""
-    chapter = translated(readme(book), read_catalog(book, language, README))
-    text = chapter.notebook.cells[0].source
-    for heading in headings_of(chapter):
-        text = text.replace(f"](#{slug(heading.english_title)})", f"](#{slug(heading.title)})")
+    chapters = [readme(book), translated(readme(book), language_of(book, language))]
+    text = chapters[1].notebook.cells[0].source
+    for english, heading in zip(*map(headings_of, chapters), strict=True):
+        text = text.replace(f"](#{slug(english.title)})", f"](#{slug(heading.title)})")
     up = relpath(book.root, readme_file(book, language).parent)
     return ON_DISK.sub(rf"\1{up}/", text)
 

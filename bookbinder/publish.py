@@ -9,9 +9,10 @@ from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
 from bookbinder.outputs import SVG
-from bookbinder.words import Say, worded
+from bookbinder.words import worded
 
 COMMAND = "make notebooks"
+DRAW, DRAWN = worded("Draw: {picture}"), worded("Draw: what stands below")
 DECIDE = worded("Decide first, then show the output")  # as the button of the site says
 LINE = 79  # letters
 SENTENCE_END = re.compile(r"\. |。")
@@ -23,7 +24,7 @@ METADATA = {
 }
 
 
-def published(chapter: Chapter, executed: NotebookNode, say: Say = str) -> NotebookNode:
+def published(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
     """Return the executed notebook with origin, metadata, alt texts and folded code."""
     notebook = copy.deepcopy(executed)
     notebook.metadata = nbformat.from_dict(METADATA)
@@ -33,7 +34,7 @@ def published(chapter: Chapter, executed: NotebookNode, say: Say = str) -> Noteb
         if hidden := hidden_in_lab(cell):
             cell.metadata["jupyter"] = hidden
         if fold_of(cell) == "drawing":
-            cell.source = f"{what_it_draws(cell, say)}\n{cell.source}"
+            cell.source = f"{as_comment(what_it_draws(cell))}\n{cell.source}"
         for output in cell.get("outputs", []):
             if SVG in output.get("data", {}):
                 output.metadata[SVG] = {"alt": cell.metadata.get("alt", "")}
@@ -52,27 +53,31 @@ def hidden_in_lab(cell: NotebookNode) -> dict[str, bool]:
     return hidden
 
 
-def covered(notebook: NotebookNode, say: Say = str) -> NotebookNode:
+def covered(notebook: NotebookNode, decide: str = DECIDE) -> NotebookNode:
     """Return a notebook in which JupyterLab shows nothing of the outputs that it hides.
 
-    It shows their first line, so that line is ours. Where there is no output, none is hidden.
+    It shows their first line, so that line is ours: `decide`. Where there is no output, none is
+    hidden.
     """
     made = copy.deepcopy(notebook)
     for cell in made.cells:
         if "outputs_hidden" in cell.metadata.get("jupyter", {}):
             if cell.outputs:
-                shown = {"text/plain": say(DECIDE)}
+                shown = {"text/plain": decide}
                 cell.outputs.insert(0, nbformat.v4.new_output("display_data", shown))
             else:
                 del cell.metadata.jupyter["outputs_hidden"]
     return made
 
 
-def what_it_draws(cell: NotebookNode, say: Say = str) -> str:
-    """Return a comment for the first line, which JupyterLab shows of a folded cell."""
+def what_it_draws(cell: NotebookNode) -> str:
     picture = SENTENCE_END.split(cell.metadata.get("alt", ""), maxsplit=1)[0].rstrip(".")
-    drawn = say("Draw: {picture}").format(picture=picture) if picture else ""
-    line = "# " + (drawn or say("Draw: what stands below"))
+    return DRAW.format(picture=picture) if picture else DRAWN
+
+
+def as_comment(text: str) -> str:
+    """Return a text as the first line of a cell, which JupyterLab shows of a folded one."""
+    line = f"# {text}"
     if FULL_WIDTH.search(line):  # there are no gaps at which to cut
         return line if len(line) <= LINE // 2 else f"{line[: LINE // 2 - 4]} ..."
     return shorten(line, LINE, placeholder=" ...")

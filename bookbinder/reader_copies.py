@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import itertools
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,15 +19,27 @@ from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from nbformat import NotebookNode
 from nbformat.sign import NotebookNotary
 
-from bookbinder.binding import notebook_path, read_edition_chapters
+from bookbinder.binding import notebook_path
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import FOLDER
 from bookbinder.errors import BookError
 from bookbinder.files import as_text, read_notebook, write_whole
-from bookbinder.left_out import without_links_elsewhere
-from bookbinder.publish import covered, unexecuted
-from bookbinder.words import Say
+from bookbinder.language import Language, language_of
+from bookbinder.publish import DECIDE, covered, unexecuted
+from bookbinder.steps import english_chapters, without_links_elsewhere
+from bookbinder.words import worded
 from bookbinder.worksheets import sheets, students
+
+BROKEN = worded("{yours} cannot be read; `make fresh CHAPTER={name}` brings a new one")
+STAYS = worded("{yours} is yours and stays; the new version is {new}")
+FRESH = worded("{yours} is as the book has it")
+FRESH_BESIDE_OLD = worded("{yours} is as the book has it; yours is kept as {old}")
+NOT_SIGNED = worded("the copies are not signed ({error}): pictures appear when you run their cells")
+PANEL = "book_contents"
+PANEL_SCRIPT = Path(__file__).parent / "lab" / "contents.js"
+PANEL_FILE = "static/contents.js"
+SAID = re.compile(r'\bsay\(("[^"]*")\)')  # in the script
+HEADING = re.compile(r"^(##?) (.+)$", re.MULTILINE)
 
 RECORD = ".brought.json"  # file name -> digest of the version that was brought last
 
@@ -37,41 +50,38 @@ def bring_copies(
     folder: Path,
     worksheets: bool = False,
     outputs: bool = True,
-    say: Say = str,
 ) -> None:
     """Copy the notebooks of an edition, or its worksheets, into `folder`; print what is new.
 
     A copy that the reader has not changed follows the book. Beside one that was changed the new
     version is put under a name of its own, once; nothing of the reader's is overwritten or deleted.
     """
-    brought = read_record(folder / RECORD)
+    brought, language = read_record(folder / RECORD), language_of(book, edition.language)
     whole = {
         name: read_notebook(notebook_path(edition, name)) for name in book.chapters_of(edition)
     }
     if worksheets:  # made here: the book may be another user's, where nothing can be written
-        whole = sheets(book, edition, read_edition_chapters(book, edition), students, say)
+        whole = sheets(book, edition, english_chapters(book, edition), students)
     bring_pictures(edition, folder)
     versions = []
     for name, notebook in whole.items():
-        text = as_opened(notebook if outputs else unexecuted(notebook), say)
+        text = as_opened(notebook if outputs else unexecuted(notebook), language)
         copy = folder / f"{name}.ipynb"
         if copy.exists() and not cells_of(copy.read_text(encoding="utf-8", errors="replace")):
-            told = say("{yours} cannot be read; `make fresh CHAPTER={name}` brings a new one")
-            print(told.format(yours=copy.name, name=name))
+            print(language.said(BROKEN.format(yours=copy.name, name=name)))
         if copy.exists() and digest_of(copy) not in (brought.get(copy.name), digest(text)):
             if brought.get(copy.name) == digest(text):
                 continue  # changed by the reader, and there is no newer version
             names = names_beside(copy, "new")  # the first that is free or holds this version
             new = next(p for p in names if not p.exists() or digest_of(p) == digest(text))
-            told = say("{yours} is yours and stays; the new version is {new}")
-            print(told.format(yours=copy.name, new=new.name))
+            print(language.said(STAYS.format(yours=copy.name, new=new.name)))
             write_whole(new, text)
         else:
             write_whole(copy, text)
         brought[copy.name] = digest(text)
         write_whole(folder / RECORD, json.dumps(brought, indent=1) + "\n")
         versions.append(text)
-    trust(versions, say)
+    trust(versions, language)
 
 
 def bring_pictures(edition: Edition, folder: Path) -> None:
@@ -79,29 +89,30 @@ def bring_pictures(edition: Edition, folder: Path) -> None:
         write_whole(folder / FOLDER / picture.name, picture.read_text(encoding="utf-8"))
 
 
-def bring_fresh(edition: Edition, folder: Path, name: str, say: Say = str) -> None:
+def bring_fresh(book: Book, edition: Edition, folder: Path, name: str) -> None:
     """Bring one chapter as the book has it; a copy that is there is kept under another name."""
-    text = as_opened(read_notebook(notebook_path(edition, name)), say)
+    language = language_of(book, edition.language)
+    text = as_opened(read_notebook(notebook_path(edition, name)), language)
     bring_pictures(edition, folder)  # there are none before the first `make lab`
     copy = folder / f"{name}.ipynb"
-    told, kept = say("{yours} is as the book has it"), ""
+    told = FRESH.format(yours=copy.name)
     if copy.exists() and copy.read_bytes() != text.encode():
         old = next(path for path in names_beside(copy, "old") if not path.exists())
         shutil.copy2(copy, old)  # copied, not moved: at no moment is the reader's work gone
-        told, kept = say("{yours} is as the book has it; yours is kept as {old}"), old.name
+        told = FRESH_BESIDE_OLD.format(yours=copy.name, old=old.name)
     write_whole(copy, text)
     brought = read_record(folder / RECORD)
     write_whole(folder / RECORD, json.dumps(brought | {copy.name: digest(text)}, indent=1) + "\n")
-    trust([text], say)
-    print(told.format(yours=copy.name, old=kept))
+    trust([text], language)
+    print(language.said(told))
 
 
-def as_opened(notebook: NotebookNode, say: Say = str) -> str:
+def as_opened(notebook: NotebookNode, language: Language) -> str:
     """Return a notebook as it opens alone, with the metadata that JupyterLab gives it then.
 
     Without them it marks a notebook as changed that the reader has only opened.
     """
-    notebook = covered(without_links_elsewhere(notebook), say)
+    notebook = covered(without_links_elsewhere(notebook), language.said(DECIDE))
     kernel = notebook.metadata.get("kernelspec")
     if kernel:
         with contextlib.suppress(NoSuchKernel):
@@ -110,7 +121,7 @@ def as_opened(notebook: NotebookNode, say: Say = str) -> str:
     return as_text(notebook)
 
 
-def trust(texts: list[str], say: Say = str) -> None:
+def trust(texts: list[str], language: Language) -> None:
     """Let JupyterLab show the stored outputs of these versions of notebooks."""
     try:
         notary = NotebookNotary()
@@ -120,8 +131,7 @@ def trust(texts: list[str], say: Say = str) -> None:
                 if not notary.check_signature(notebook):
                     notary.sign(notebook)
     except OSError as error:
-        told = say("the copies are not signed ({error}): pictures appear when you run their cells")
-        print(told.format(error=error))
+        print(language.said(NOT_SIGNED.format(error=error)))
 
 
 def names_beside(copy: Path, kind: str) -> Iterator[Path]:
@@ -159,3 +169,39 @@ def cells_of(text: str) -> str:
 
 def digest_of(path: Path) -> str:
     return digest(path.read_text(encoding="utf-8", errors="replace"))
+
+
+def write_contents_panel(book: Book, edition: Edition) -> None:
+    """Write the extension to `_build/lab/`, where `make lab` shows it to JupyterLab."""
+    folder = book.root / "_build" / "lab" / PANEL
+    language = language_of(book, edition.language)
+    chapters = [contents_of(book, edition, name, language) for name in book.chapters_of(edition)]
+    listed = json.dumps(chapters, ensure_ascii=False)
+
+    def said(words: re.Match) -> str:
+        return json.dumps(language.said(json.loads(words[1])), ensure_ascii=False)
+
+    script = SAID.sub(said, PANEL_SCRIPT.read_text(encoding="utf-8"))
+    script = script.replace("CHAPTERS = []", f"CHAPTERS = {listed}")
+    write_whole(folder / PANEL_FILE, script.replace("NAME", PANEL))
+    description = {
+        "name": PANEL,
+        "version": "1.0.0",
+        "jupyterlab": {
+            "extension": True,
+            "_build": {"load": PANEL_FILE, "extension": "./extension"},
+        },
+    }
+    write_whole(folder / "package.json", json.dumps(description, indent=1) + "\n")
+
+
+def contents_of(
+    book: Book, edition: Edition, name: str, language: Language
+) -> tuple[str, str, list[str]]:
+    """Return file, title and sections of a chapter of an edition."""
+    notebook = json.loads((edition.notebooks / f"{name}.ipynb").read_text("utf-8"))
+    prose = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown"]
+    headings = HEADING.findall("\n".join(prose))
+    title = next((text for marks, text in headings if marks == "#"), name)
+    sections = [text for marks, text in headings if marks == "##"]
+    return f"{name}.ipynb", language.said(book.listed(name, title)), sections

@@ -52,9 +52,9 @@ class Section:
 
 def sections(chapter: Chapter) -> list[Section]:
     """Return the sections of a chapter, counted in English, without its list of references."""
-    headings = {heading.english: heading for heading in headings_of(chapter)}
+    headings = {heading.text: heading for heading in headings_of(chapter)}
     found: list[Section] = []
-    for cell in chapter.english.notebook.cells:
+    for cell in chapter.notebook.cells:
         for part in parts_of(cell):
             heading = HEADING.match(part)
             if cell.cell_type == "markdown" and heading:

@@ -1,7 +1,7 @@
 """The roles of a chapter's parts, and the English words by which the source shows each.
 
-No other file finds a section, a label or a fold by a word. A translated chapter has the lines of
-its English text (`Chapter.english`), and a line's role is what its English says.
+No other file finds a section, a label or a fold by a word. A line of a translated chapter has the
+role of its English (`Chapter.roles`).
 """
 
 ROLES = {  # a heading is the whole line; anything else, how the line begins

@@ -14,13 +14,14 @@ from nbformat import NotebookNode
 
 from bookbinder.chapters import tags_of
 from bookbinder.files import read_notebook
-from bookbinder.words import Say
+from bookbinder.words import worded
 
+SOLUTION = worded("Solution")  # on a fold that has no words of its own
 KEYS = ABOVE, BELOW, ALONE = "solution_above", "solution_below", "solution"  # in the metadata
 FIRST_FOLD = re.compile(r"\A<details>\n<summary>.*</summary>\n\n")  # that of a hint has a class
 LAST_FOLD = re.compile(r"(?:\A|\n)<details>\n(?:(?!</?details).)*</details>\Z", re.DOTALL)
 END = "</details>"
-NEW_FOLD = "<details>\n<summary>{solution}</summary>\n\n{text}</details>"
+NEW_FOLD = "<details>\n<summary>{summary}</summary>\n\n{text}</details>"
 IN = re.compile(r"(?<=\bIn)( ?\[)(\d+)(?=\])")  # in a traceback
 
 
@@ -29,9 +30,12 @@ def read_bound(path: Path) -> NotebookNode:
     return unfolded(read_notebook(path))
 
 
-def folded(notebook: NotebookNode, say: Say = str) -> NotebookNode:
-    """Return the notebook that readers get: solutions as text, their cells as metadata."""
-    made = with_folds(notebook, say)
+def folded(notebook: NotebookNode, summary: str = SOLUTION) -> NotebookNode:
+    """Return the notebook that readers get: solutions as text, their cells as metadata.
+
+    `summary` is what stands on a fold that is made for them, in the language of the notebook.
+    """
+    made = with_folds(notebook, summary)
     made.cells = [cell for cell in made.cells if not is_solution(cell)]
     return counted(made)
 
@@ -48,7 +52,7 @@ def unfolded(notebook: NotebookNode) -> NotebookNode:
     return counted(made)
 
 
-def with_folds(notebook: NotebookNode, say: Say = str) -> NotebookNode:
+def with_folds(notebook: NotebookNode, summary: str = SOLUTION) -> NotebookNode:
     """Return the notebook with solutions as text, too: below their cells, or above, or alone."""
     made = copy.deepcopy(notebook)
     cells, made.cells = made.cells, []
@@ -68,7 +72,7 @@ def with_folds(notebook: NotebookNode, say: Say = str) -> NotebookNode:
             last[0].source = f"{last[0].source.removesuffix(END)}\n{text}{END}"
             last[0].metadata[BELOW] = solution
         else:
-            source = NEW_FOLD.format(solution=say("Solution"), text=text)
+            source = NEW_FOLD.format(summary=summary, text=text)
             fold = nbformat.v4.new_markdown_cell(source, metadata={ALONE: solution})
             fold.id = f"{solution[0].id}-fold"
             solution = [*solution, fold]

@@ -16,17 +16,16 @@ def explained(pages: list[Page]) -> dict[str, tuple[int, int]]:
     found: dict[str, tuple[int, int]] = {}
     for at, page in enumerate(pages):
         for number, line in enumerate(page.lines()):
-            if line.english.startswith(TABLE):
+            if line.text.startswith(TABLE):
                 continue
-            for term, _ in terms_in(line):
+            for term in terms_in(line):
                 found.setdefault(singular(term), (at, number))
     return found
 
 
-def terms_in(line: Line) -> list[tuple[str, str]]:
-    """Return the terms that a line sets in bold, each in English and as the line shows it."""
-    pairs = zip(BOLD.findall(line.english), BOLD.findall(line.text), strict=False)
-    return [(term, shown) for term, shown in pairs if TERM.fullmatch(term)]
+def terms_in(line: Line) -> list[str]:
+    """Return the terms that a line sets in bold."""
+    return [term for term in BOLD.findall(line.text) if TERM.fullmatch(term)]
 
 
 def singular(term: str) -> str:

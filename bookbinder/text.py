@@ -1,7 +1,5 @@
 """A chapter as a reader meets it: its prose, headings, equations and outputs."""
 
-import copy
-import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,22 +8,17 @@ from itertools import takewhile
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, number_of
-from bookbinder.roles import WORDS, role_of
+from bookbinder.roles import role_of
 
 TAG = re.compile(r"\\tag\{([^}]*)\}")
 EQUATION = re.compile(r"\((\d+\.\d+)\)")
 TARGET = r"[^()\s]*(?:\([^()\s]*\)[^()\s]*)*"
 WORDS_OF_LINK = r"(?:[^\[\]]|\[[^\[\]]*\])*"
 LINK = re.compile(rf"(!?)\[({WORDS_OF_LINK})\]\(({TARGET})\)")
-TO_HEADING = re.compile(rf"\]\(([\w.]*)#({TARGET})\)")
 CITATION = re.compile(rf"\[\[(\d+)\]\]\(#{TARGET}\)")
 REFERENCE = re.compile(r"^(\d+)\. ")
 SHOWN = re.compile(r"\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 LABEL = re.compile(r"\*\*([^*]*)\*\* ?")
-MINUTES = re.compile(
-    rf"^{re.escape(WORDS['time'])} about (\d+) minutes to read(?:, (\d+) for the exercises)?$",
-    re.MULTILINE,
-)
 
 
 @dataclass(frozen=True)
@@ -35,7 +28,6 @@ class Line:
     where: str
     text: str
     cell: int
-    english: str
     role: str
     section: str
 
@@ -48,37 +40,30 @@ class Line:
         """The words of a heading as the chapter shows it."""
         return self.text.lstrip("#").strip()
 
-    @property
-    def english_title(self) -> str:
-        """The words by which routes and the module name a heading."""
-        return self.english.lstrip("#").strip()
-
 
 def lines_of(chapter: Chapter, fenced: bool = False) -> Iterator[Line]:
     """Yield the lines of prose, those of fenced blocks only where they are asked for."""
     inside, section = False, ""
-    cells = zip(chapter.notebook.cells, chapter.english.notebook.cells, strict=True)
-    for index, (cell, source) in enumerate(cells):
+    for index, cell in enumerate(chapter.notebook.cells):
         if cell.cell_type != "markdown":
             continue
-        lines = zip(cell.source.splitlines(), source.source.splitlines(), strict=True)
-        for offset, (text, english) in enumerate(lines):
-            is_fence = english.startswith("```")
+        for offset, text in enumerate(cell.source.splitlines()):
+            is_fence = text.startswith("```")
             inside ^= is_fence
-            role = "" if inside or is_fence else role_of(english)
-            if english.startswith(("# ", "## ")) and not inside:
+            role = "" if inside or is_fence else role_of(text)
+            role = chapter.roles[index][offset] if chapter.roles else role
+            if text.startswith(("# ", "## ")) and not inside:
                 section = role
             if fenced or not (inside or is_fence):
-                yield Line(chapter.where(index, offset), text, index, english, role, section)
+                yield Line(chapter.where(index, offset), text, index, role, section)
 
 
 def headings_of(chapter: Chapter) -> list[Line]:
-    return [line for line in lines_of(chapter) if line.english.startswith("#")]
+    return [line for line in lines_of(chapter) if line.text.startswith("#")]
 
 
 def anchor_of(heading: Line) -> str:
-    """Return the anchor by which links in the source lead to a heading: that of its English."""
-    return jupyter_anchor(heading.english_title)
+    return jupyter_anchor(heading.title)
 
 
 def jupyter_anchor(title: str) -> str:
@@ -86,44 +71,11 @@ def jupyter_anchor(title: str) -> str:
     return title.strip().replace(" ", "-")
 
 
-def with_shown_anchors(chapters: list[Chapter]) -> list[Chapter]:
-    """Return chapters whose links lead to headings as they are shown; written, they are English."""
-    shown = shown_anchors(chapters)
-
-    def led(chapter: Chapter) -> Chapter:
-        notebook = copy.deepcopy(chapter.notebook)
-        for cell in notebook.cells:
-            if cell.cell_type == "markdown":
-                cell.source = led_to_shown(cell.source, shown, chapter.name)
-        return dataclasses.replace(chapter, notebook=notebook)
-
-    return [led(chapter) if chapter.original else chapter for chapter in chapters]
-
-
-def shown_anchors(chapters: list[Chapter]) -> dict[str, dict[str, str]]:
-    """Return, for each translated chapter, the anchors of its headings by those of the English."""
-    return {
-        chapter.name: {anchor_of(h): jupyter_anchor(h.title) for h in headings_of(chapter)}
-        for chapter in chapters
-        if chapter.original
-    }
-
-
-def led_to_shown(text: str, shown: dict[str, dict[str, str]], name: str = "") -> str:
-    """Return Markdown of the chapter `name` whose links lead to headings as they are shown."""
-
-    def link(found: re.Match) -> str:
-        known = shown.get(found[1].removesuffix(".ipynb") or name, {})
-        return f"]({found[1]}#{known.get(found[2], found[2])})"
-
-    return TO_HEADING.sub(link, text)
-
-
 def shown_words(chapters: list[Chapter]) -> dict[str, str]:
     """Return the titles and labels that have a role, as chapters show them, each with its role."""
     lines = [line for chapter in chapters for line in lines_of(chapter)]
-    titles = {line.title: line.role for line in lines if line.english.startswith("## ")}
-    labels = {LABEL.search(line.text)[1]: line.role for line in lines if line.english[:4] == "> **"}
+    titles = {line.title: line.role for line in lines if line.text.startswith("## ")}
+    labels = {LABEL.search(line.text)[1]: line.role for line in lines if line.text[:4] == "> **"}
     return {words: role for words, role in (titles | labels).items() if role}
 
 
@@ -163,8 +115,8 @@ class Page:
 
     def minutes(self) -> tuple[int, int]:
         """Return the minutes that the opening states, to read and for the exercises."""
-        stated = MINUTES.search(prose_of(self.chapter.english))
-        return (int(stated[1]), int(stated[2] or 0)) if stated else (0, 0)
+        stated = [*map(int, re.findall(r"\d+", self.passage("time"))), 0, 0]
+        return stated[0], stated[1]
 
     def equations(self) -> list[str]:
         return TAG.findall(self.text)

@@ -14,18 +14,19 @@ import nbformat
 from nbformat import NotebookNode
 
 from bookbinder.answers import YOURS, apart, checked_in, invitation, python_of
-from bookbinder.binding import bring_edition_diagrams, notebook_path, read_edition_chapters
+from bookbinder.binding import bring_edition_diagrams, notebook_path
 from bookbinder.chapters import Chapter, name_cells, tags_of, title_cell
 from bookbinder.colab import INSTALL
 from bookbinder.config import Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.files import as_text, write_whole
-from bookbinder.left_out import without_links_elsewhere
-from bookbinder.publish import covered, origin, published, unexecuted
+from bookbinder.language import in_language, language_of
+from bookbinder.publish import DECIDE, covered, origin, published, unexecuted
 from bookbinder.roles import role_of
 from bookbinder.solutions import read_bound
+from bookbinder.steps import english_chapters, without_links_elsewhere
 from bookbinder.text import lines_of
-from bookbinder.words import Say
+from bookbinder.words import worded
 
 COMMAND = "make worksheets"
 FOLDERS = {False: "_build/worksheets", True: "_build/solutions"}
@@ -33,6 +34,13 @@ FOLD = re.compile(
     r"<details(?P<marks>[^>]*)>\s*(?P<summary><summary>.*?</summary>).*?</details>", re.DOTALL
 )
 OPEN = "raise NotImplementedError"
+RULES = worded(  # what students must know of grading
+    "**Before you hand this in**: keep the names of the functions, and each check below its "
+    "answer. What your last check of an exercise names is graded, and where that is not right "
+    "yet, what has this name at the end of the notebook. Import only packages that this book "
+    "uses: there are no others where your answers are graded."
+)
+TASKS_AND_SOLUTIONS = worded("{title}: tasks and solutions")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -45,38 +53,43 @@ def worksheets_folder(
 
 
 def bind_worksheets(
-    book: Book, edition: Edition, solutions_only: bool, outputs: bool = True, say: Say = str
+    book: Book, edition: Edition, solutions_only: bool, outputs: bool = True
 ) -> None:
     """Write the students' or the teachers' version of every chapter of an edition."""
     folder = worksheets_folder(book, edition, solutions_only, outputs)
-    chapters = read_edition_chapters(book, edition)
-    made = sheets(book, edition, chapters, teachers if solutions_only else students, say)
+    chapters = english_chapters(book, edition)
+    decide = language_of(book, edition.language).said(DECIDE)
+    made = sheets(book, edition, chapters, teachers if solutions_only else students)
     bring_edition_diagrams(book, edition, chapters, folder)
     for name, sheet in made.items():
         path = folder / f"{name}.ipynb"
-        write_whole(path, as_text(covered(sheet if outputs else unexecuted(sheet), say)))
+        write_whole(path, as_text(covered(sheet if outputs else unexecuted(sheet), decide)))
         print(book.named(path))
 
 
 def sheets(
-    book: Book, edition: Edition, chapters: list[Chapter], version: Callable, say: Say = str
+    book: Book, edition: Edition, chapters: list[Chapter], version: Callable
 ) -> dict[str, NotebookNode]:
-    """Return what `version`, `students` or `teachers`, makes of each chapter, by its name."""
+    """Return what `version`, `students` or `teachers`, makes of each English chapter, by its name.
+
+    They are in the language of the edition.
+    """
+    language, english = language_of(book, edition.language), book.edition(edition.framework)
     made = {}
     for chapter in chapters:
-        whole = bound(book, notebook_path(edition, chapter.name), chapter, say)
-        sheet = version(chapter, whole, say)
+        sheet = version(chapter, bound(book, notebook_path(english, chapter.name), chapter))
         if sheet is not None:
             title = title_cell(sheet)
             title.source = f"{origin(chapter.file, COMMAND)}\n{title.source}"
+            sheet = in_language(sheet, language, chapter.name)
             made[chapter.name] = without_links_elsewhere(sheet)
     return made
 
 
-def bound(book: Book, path: Path, chapter: Chapter, say: Say = str) -> NotebookNode:
+def bound(book: Book, path: Path, chapter: Chapter) -> NotebookNode:
     """Return the executed notebook of a chapter with its text as it was written."""
     notebook = read_bound(path)
-    expected = published(chapter, chapter.notebook, say)
+    expected = published(chapter, chapter.notebook)
     if [cell.source for cell in notebook.cells] != [cell.source for cell in expected.cells]:
         raise BookError(
             f"{book.named(path)} differs from {chapter.file}; run `make notebooks` first"
@@ -86,7 +99,7 @@ def bound(book: Book, path: Path, chapter: Chapter, say: Say = str) -> NotebookN
     return notebook
 
 
-def students(chapter: Chapter, executed: NotebookNode, say: Say = str) -> NotebookNode:
+def students(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
     """Return a notebook in which solutions are stubs; no output may show what they give."""
     notebook = copy.deepcopy(executed)
     cells, removed = [], []
@@ -95,9 +108,7 @@ def students(chapter: Chapter, executed: NotebookNode, say: Say = str) -> Notebo
     for index, cell in enumerate(notebook.cells):
         where, source, is_solution = chapter.where(index), cell.source, "solution" in tags_of(cell)
         if cell.cell_type == "markdown":
-            english = chapter.english.notebook.cells[index].source
-            given = invitation(say)
-            cell.source = given if is_solution else without_answers(source, english, where, given)
+            cell.source = invitation() if is_solution else without_answers(source, where)
         elif cell.cell_type == "code":
             bound, used = names_in(cell, where)
             if is_solution:
@@ -109,23 +120,13 @@ def students(chapter: Chapter, executed: NotebookNode, say: Say = str) -> Notebo
                 attempts |= bound
             solved -= bound if cell.source == source else set()
         removed += taken_out(source, cell.source)
-        cells += apart(cell, say) if cell.source else []
+        cells += apart(cell) if cell.source else []
     notebook.cells = cells
     if checked_in(notebook):
-        cells.insert(1, nbformat.v4.new_markdown_cell(rules(say)))
+        cells.insert(1, nbformat.v4.new_markdown_cell(RULES))
     name_cells(notebook)
     check_nothing_left(notebook, removed, chapter)
     return notebook
-
-
-def rules(say: Say) -> str:
-    """Return what students must know of grading."""
-    return say(
-        "**Before you hand this in**: keep the names of the functions, and each check below its "
-        "answer. What your last check of an exercise names is graded, and where that is not right "
-        "yet, what has this name at the end of the notebook. Import only packages that this book "
-        "uses: there are no others where your answers are graded."
-    )
 
 
 def stubs(source: str) -> str:
@@ -172,15 +173,13 @@ def names_in(
     return bound, used
 
 
-def without_answers(source: str, english: str, where: str, given: str) -> str:
-    """Return prose in which `given` stands in place of solutions; other folds stay."""
-    folds = list(FOLD.finditer(english))
-    if english.count("<details") != len(folds):
+def without_answers(source: str, where: str) -> str:
+    """Return prose with a line for the reader's answer in place of solutions; other folds stay."""
+    if source.count("<details") != len(FOLD.findall(source)):
         raise BookError(
             f"{where}: write <details>, <summary>...</summary>, text and </details> in one cell"
         )
-    stays = iter([fold_stays(fold, where) for fold in folds])
-    return FOLD.sub(lambda fold: fold[0] if next(stays, False) else given, source)
+    return FOLD.sub(lambda fold: fold[0] if fold_stays(fold, where) else invitation(), source)
 
 
 def fold_stays(fold: re.Match, where: str) -> bool:
@@ -224,7 +223,7 @@ def strings_in(value: object) -> Iterator[str]:
             yield from strings_in(entry)
 
 
-def teachers(chapter: Chapter, executed: NotebookNode, say: Say = str) -> NotebookNode | None:
+def teachers(chapter: Chapter, executed: NotebookNode) -> NotebookNode | None:
     """Return tasks and solutions with the cells above that they need; None if there are none."""
     tasks: dict[int, list[str]] = {}  # cell -> its lines among the exercises
     sections: dict[int, str] = {}  # cell -> the section in which it ends
@@ -250,7 +249,7 @@ def teachers(chapter: Chapter, executed: NotebookNode, say: Say = str) -> Notebo
                 cell.metadata.pop("jupyter", None)
                 kept.append(cell)
     title = title_cell(executed).source.splitlines()[0].removeprefix("# ")
-    title = "# " + say("{title}: tasks and solutions").format(title=title)
-    notebook.cells = [nbformat.v4.new_markdown_cell(title), *reversed(kept)]
+    title = TASKS_AND_SOLUTIONS.format(title=title)
+    notebook.cells = [nbformat.v4.new_markdown_cell(f"# {title}"), *reversed(kept)]
     name_cells(notebook)
     return notebook

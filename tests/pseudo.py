@@ -1,6 +1,7 @@
 """A language that no one speaks: every letter with a mark, so that what stays English is seen.
 
-`pseudo_book` is this book with catalogs in it for one of its languages.
+`PSEUDO` says this book's messages in it; `pseudo_book` is this book with catalogs in it for one of
+its languages.
 """
 
 import copy
@@ -11,13 +12,15 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from this_book import BOOK
+from babel.messages.catalog import Catalog
 
-from bookbinder.catalogs import as_po, catalog_file
+from bookbinder.catalogs import INTERFACE, as_po, catalog_file
 from bookbinder.config import FILE, Book, read_book
 from bookbinder.files import write_whole
+from bookbinder.language import COMPOSED, Language
 from bookbinder.messages import templates
 from bookbinder.sentences import WORDS_IN_FORMULA
+from tests.this_book import BOOK
 
 LANGUAGE = "id"  # in whose place it stands
 PLAIN, MARKED = "aeiouycnsztlrgkdAEIOUYCNSZTLRGKD", "áéíóúýčñšžťĺŕğķďÁÉÍÓÚÝČÑŠŽŤĹŔĞĶĎ"
@@ -44,6 +47,19 @@ def messages() -> dict:
     return templates(BOOK)
 
 
+@cache
+def catalog(name: str) -> Catalog:
+    """Return a catalog of this book in the pseudo-language, empty where there is none."""
+    name = INTERFACE if name == COMPOSED else name
+    made = copy.deepcopy(messages().get(name, Catalog(fuzzy=False)))
+    for message in made:
+        message.string = message.id and pseudo(message.id)
+    return made
+
+
+PSEUDO = Language(LANGUAGE, catalog)
+
+
 def pseudo_book(root: Path, names: Iterable[str] | None = None) -> Book:
     """Return this book in a folder of its own, with a translation in the pseudo-language.
 
@@ -58,14 +74,5 @@ def pseudo_book(root: Path, names: Iterable[str] | None = None) -> Book:
     shutil.copy(BOOK.root / FILE, root / FILE)
     book = replace(read_book(root), languages=("en", LANGUAGE))
     for name in messages() if names is None else names:
-        write_catalog(book, name)
+        write_whole(catalog_file(book, LANGUAGE, name), as_po(catalog(name), LANGUAGE))
     return book
-
-
-def write_catalog(book: Book, name: str, **other: str) -> None:
-    """Write a catalog in the pseudo-language; `other` is what some English texts become."""
-    catalog = copy.deepcopy(messages()[name])
-    for message in catalog:
-        if message.id:
-            message.string = other.get(message.id, pseudo(message.id))
-    write_whole(catalog_file(book, LANGUAGE, name), as_po(catalog, LANGUAGE))

@@ -4,12 +4,12 @@ import re
 from itertools import chain
 
 import pytest
-from conftest import ROOT
-from this_book import BOOK, chapters, pages
 
 from bookbinder.notation import letter_problems, number_of, read_notation, used_letters
 from bookbinder.terms import early_uses
 from d2l_attention.frameworks import load
+from tests.conftest import ROOT
+from tests.this_book import BOOK, chapters, pages
 
 WRITTEN = sorted(
     chain(

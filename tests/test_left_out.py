@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from conftest import TINY, write_files
 
 from bookbinder.binding import bind_module, notebook_path, read_edition_chapters
 from bookbinder.config import read_book
@@ -13,6 +12,7 @@ from bookbinder.publish import published
 from bookbinder.reader_copies import bring_copies
 from bookbinder.text import Page
 from bookbinder.worksheets import bind_worksheets, worksheets_folder
+from tests.conftest import TINY, write_files
 
 BOOK = {
     "book.toml": TINY["book.toml"] + '[frameworks.jax]\nwithout = ["01_second"]\n',

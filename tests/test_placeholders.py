@@ -3,19 +3,20 @@
 import dataclasses
 
 import pytest
-from conftest import SAMPLE
 
 from bookbinder.chapters import read_chapter
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams, stale_diagrams
 from bookbinder.errors import BookError
 from bookbinder.notation import letter_problems, letters_in, read_notation, table
-from bookbinder.placeholders import filled_in
 from bookbinder.reading_time import minutes, sections
-from bookbinder.routes import read_routes
+from bookbinder.steps import filled_in, minutes_of, read_routes
 from bookbinder.terms import early_uses
 from bookbinder.text import Page
+from tests.conftest import SAMPLE
+from tests.this_book import BOOK, chapters
 
+MOST_MINUTES = {"two_hours": 120, "one_day": 12.5 * 60}  # a route of a day has its exercises in it
 SECOND = (
     "# 2. Second\n\nTake $m$ and $r$.\n\n{{two_hours}}\n\n{{notation}}\n\n"
     "![A box.](figures/box.svg)\n"
@@ -103,6 +104,12 @@ def change_letters(book, old, new):
 def test_a_letter_has_the_name_of_the_framework(book):
     change_letters(book, '"r"', '{ pytorch = "r", jax = "radii" }')
     assert read_notation(book.source, "jax")[1].code == "radii"
+
+
+@pytest.mark.parametrize("name", BOOK.routes)
+def test_a_route_takes_the_time_that_its_name_promises(name):
+    route = read_routes(BOOK, chapters(BOOK.editions[0]))[name]
+    assert sum(map(minutes_of, route.values())) <= MOST_MINUTES[name]
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ import json
 
 import nbformat
 import pytest
-from conftest import write_files
 from nbformat.sign import NotebookNotary
 
 from bookbinder.__main__ import main
 from bookbinder.publish import DECIDE
 from bookbinder.reader_copies import RECORD
+from tests.conftest import write_files
 
 
 def notebook(text, count=None):

@@ -3,13 +3,13 @@
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from this_book import BOOK, pages
 
 from bookbinder.binding import notebook_path
 from bookbinder.files import read_notebook
 from bookbinder.publish import DECIDE, covered, hidden_in_lab
 from bookbinder.solutions import counted, folded, unfolded
 from bookbinder.worksheets import FOLD
+from tests.this_book import BOOK, pages
 
 WORDS = "<details>\n<summary>Solution</summary>\n\nIn words.\n</details>"
 SECOND = "<details>\n<summary>Solution</summary>\n\n```python\nanswer\n```\n\n```text\n7\n```\n\n"

@@ -1,45 +1,48 @@
-"""Catalogs, what they must keep, and what a chapter is in another language."""
+"""Catalogs, what they must keep, and what goes to a reader of another language."""
 
 import re
+from dataclasses import replace
 from io import BytesIO
 
 import nbformat
 import pytest
+from babel.messages.catalog import Catalog
 from babel.messages.mofile import read_mo
-from conftest import TINY, write_files
-from pseudo import LANGUAGE, messages, pseudo, pseudo_book
-from this_book import BOOK, chapters
 
 from bookbinder import worksheets
 from bookbinder.__main__ import main
-from bookbinder.agreement import disagreement, disagreements
-from bookbinder.binding import bind_translation, notebook_path, read_edition_chapters
+from bookbinder.answers import checked_in, invitation
+from bookbinder.binding import bind_translation, notebook_path
 from bookbinder.catalogs import (
     as_po,
     catalog_file,
     check_catalogs,
+    disagreement,
+    disagreements,
     parsed,
     read_catalog,
     said,
     template,
     updated,
 )
-from bookbinder.chapters import read_chapter
-from bookbinder.config import read_book
-from bookbinder.messages import (
-    compiled,
-    compiled_file,
-    readme_file,
-    slug,
-    translated_readme,
-)
+from bookbinder.chapters import read_chapter, tags_of
+from bookbinder.colab import INSTALL, open_alone
+from bookbinder.config import ENGLISH, read_book
+from bookbinder.errors import BookError
+from bookbinder.language import Language, in_language, literals
+from bookbinder.messages import compiled, compiled_file, readme_file, slug, translated_readme
 from bookbinder.notation import PAGE
-from bookbinder.reading_time import minutes
+from bookbinder.publish import as_comment, published
+from bookbinder.reader_copies import bring_copies, bring_fresh, write_contents_panel
 from bookbinder.sentences import messages_of, sentences_of
-from bookbinder.solutions import read_bound
-from bookbinder.text import Page, headings_of, prose_of
-from bookbinder.translation import literals, translated
-from bookbinder.worksheets import students, teachers
+from bookbinder.solutions import folded, unfolded
+from bookbinder.worksheets import students, teachers, worksheets_folder
+from tests.conftest import TINY, write_files
+from tests.pseudo import LANGUAGE, PSEUDO, messages, pseudo
+from tests.this_book import BOOK, chapters, pages
+
+EDITION = BOOK.editions[0]
+STALE = "sentences of this chapter are in English still"
 
 CHAPTER = """\
 # 4. A title
@@ -90,12 +93,20 @@ def chapter(tmp_path):
     return read_chapter(tmp_path / "04_a.md", "book/04_a.md")
 
 
-@pytest.fixture(scope="module")
-def marked(tmp_path_factory):
-    """This book in the pseudo-language, bound in the first framework."""
-    book = pseudo_book(tmp_path_factory.mktemp("a book"))
-    bind_translation(book, book.editions_in(LANGUAGE)[0])
-    return book
+def prose_of(notebook):
+    return "\n\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
+
+
+def code_of(notebook):
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def speaking(said, tag="zh"):
+    """Return a language in which every catalog has these translations."""
+    catalog = Catalog(fuzzy=False)
+    for english, translation in said.items():
+        catalog.add(english, translation)
+    return Language(tag, lambda _: catalog)
 
 
 def test_a_sentence_is_a_line_without_its_marks(chapter):
@@ -106,30 +117,60 @@ def test_a_sentence_is_a_line_without_its_marks(chapter):
     assert notes["Why?"] == ("book/04_a.md", "an explorer says")
 
 
-def test_a_translation_has_the_lines_of_its_original(chapter):
-    catalog = template([messages_of(chapter)])
-    for message in catalog:
-        message.string = message.id and pseudo(message.id)
-    made = translated(chapter, catalog)
-    prose = [
-        pair
-        for pair in zip(made.notebook.cells, chapter.notebook.cells, strict=True)
-        if pair[0].cell_type == "markdown"
-    ]
-    for new, old in prose:
-        assert len(new.source.split("\n")) == len(old.source.split("\n"))
+def test_a_translation_has_the_cells_and_lines_of_its_original(chapter):
+    made = in_language(chapter.notebook, speaking({t: pseudo(t) for t in MESSAGES}), "04_a")
+    for new, old in zip(made.cells, chapter.notebook.cells, strict=True):
+        if new.cell_type == "markdown":
+            assert len(new.source.split("\n")) == len(old.source.split("\n"))
     text = prose_of(made)
     spoken = {"A picture.", "What is shown.", "Why?"}
     assert [m for m in MESSAGES if m not in spoken and pseudo(m) not in text] == []
     assert "A. Author" in text
     assert "no prose" in text
-    (code,) = [cell for cell in made.notebook.cells if cell.cell_type == "code"]
+    assert "English" not in text
+    (code,) = [cell for cell in made.cells if cell.cell_type == "code"]
     assert code.metadata["alt"] == pseudo("A picture.")
     called = {}
     exec(code.source, {"f": None, "explore": lambda f, **words: called.update(words)})
     assert called == {
         "caption": pseudo("What is shown."), "question": pseudo("Why?"), "label": "stays",
     }  # fmt: skip
+    assert in_language(chapter.notebook, Language(ENGLISH, None), "04_a") == chapter.notebook
+
+
+SAID = {
+    "It writes {n}.": "写 {n}。",
+    "letter {j} ({what})": "第{j}位（{what}）",
+    "gap": "空",
+    "It stays.": "不变。",
+    "Your answer:": "你的答案：",
+    "**Time** {{minutes}}": "**时间** {{minutes}}",
+    "{minutes} min": "{minutes} 分钟",
+    "Start here": "从这里",
+    ", ": "、",
+}
+
+
+@pytest.mark.parametrize(
+    ("english", "other"),
+    [
+        ("gap", "空"),
+        ("Not known.", "Not known."),
+        ("It writes 2024.", "写 2024。"),
+        ("It writes letter 3 (gap), letter 4 (a).", "写 第3位（空）, 第4位（a）。"),
+        ("Mine. It writes 7.", "Mine. 写 7。"),
+        ("It stays. And: mine.", "不变。 And: mine."),
+        ("letter 1 (a) 0.91", "第1位（a） 0.91"),
+        ("**Time** 5 min", "**时间** 5 min"),  # of a chapter: its braces are double
+        ("*Your answer:*", "*你的答案：*"),
+        ("| [0. Start here](a.ipynb) | | 5 min |", "| [0. 从这里](a.ipynb) | | 5 分钟 |"),
+        ("[Start here](#a), [gap](#b)", "[从这里](#a)、[空](#b)"),
+        ("Not [Start here](#a), known.", "Not [Start here](#a), known."),
+    ],
+)
+def test_a_text_is_a_message_or_one_with_fields_or_made_of_such(english, other):
+    names = ("04_a",) if english.startswith("**Time") else ("practice",)
+    assert speaking(SAID).said(english, *names) == other
 
 
 def test_long_texts_in_code_are_broken_where_their_language_can_be():
@@ -248,50 +289,101 @@ def test_the_readme_leads_from_its_folder_to_the_files_of_the_book():
         assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= shown
 
 
-def test_every_sentence_of_an_edition_is_translated(marked):
-    edition = marked.editions_in(LANGUAGE)[0]
-    for chapter in read_edition_chapters(marked, edition):
-        lines = set(prose_of(chapter).split("\n"))
-        texts = {message.id for message in messages()[chapter.name] if "](" not in message.id}
-        written = [line for _, line in sentences_of(chapter.english) if line.text in texts]
-        assert len(written) > 3 or chapter.name == PAGE
-        for line in written:
-            assert line.marks + pseudo(line.text) + line.end in lines
-        page = read_bound(notebook_path(edition, chapter.name))
-        stored = read_bound(notebook_path(BOOK.editions[0], chapter.name))
-        assert [cell.id for cell in page.cells] == [cell.id for cell in stored.cells]
+@pytest.mark.parametrize("edition", BOOK.editions, ids=lambda edition: edition.framework)
+def test_every_sentence_of_an_edition_is_translated_also_what_the_binder_composes(edition):
+    for chapter in chapters(edition):
+        made = in_language(chapter.notebook, PSEUDO, chapter.name)
+        text = prose_of(made)
+        assert pseudo(STALE) not in text, chapter.name
+        for _, line in sentences_of(chapter):
+            if "](" not in line.text and line.text in messages()[chapter.name]:
+                assert line.marks + pseudo(line.text) + line.end in text
+        if chapter.name != PAGE:
+            assert pseudo(" minutes to read") in text
+        for new, old in zip(made.cells, chapter.notebook.cells, strict=True):
+            assert (new.id, new.cell_type) == (old.id, old.cell_type)
 
 
-def test_code_and_numbers_of_a_translation_are_those_of_the_english(marked):
-    edition = marked.editions_in(LANGUAGE)[0]
-    for name in BOOK.chapters:
-        new, old = (read_bound(notebook_path(e, name)) for e in (edition, BOOK.editions[0]))
-        for cell, english in zip(new.cells, old.cells, strict=True):
-            if cell.cell_type == "code" and not {"caption=", "question="} & set(
-                re.findall(r"\w+=", english.source)
+@pytest.mark.parametrize("page", pages(EDITION), ids=lambda page: page.name)
+def test_sheets_and_notebooks_in_another_language_have_the_code_of_the_english(page):
+    """Also the checks, the ids, the kinds of outputs and the places for answers on paper."""
+    whole = published(page.chapter, page.executed)
+    versions = [whole, folded(whole), students(page.chapter, page.executed)]
+    versions += filter(None, [teachers(page.chapter, page.executed)])
+    for english in versions:
+        made = in_language(english, PSEUDO, page.name)
+        assert checked_in(made) == checked_in(english)
+        assert prose_of(made).count(pseudo(invitation())) == prose_of(english).count(invitation())
+        assert pseudo(STALE) not in prose_of(made)
+        for new, old in zip(made.cells, english.cells, strict=True):
+            assert new.id == old.id
+            for output, stored in zip(new.get("outputs", ()), old.get("outputs", ()), strict=True):
+                assert sorted(output.get("data", {})) == sorted(stored.get("data", {}))
+            if old.cell_type == "code" and not {"caption=", "question="} & set(
+                re.findall(r"\w+=", old.source)
             ):
                 drawn = re.compile(r"\A# (?:Draw|Ďŕáw): .*\n")
-                assert drawn.sub("", cell.source) == drawn.sub("", english.source)
-            if cell.cell_type == "code" and "D2L" not in cell.source:
-                kinds = [sorted(o.get("data", {})) for o in cell.outputs]
-                assert kinds == [sorted(o.get("data", {})) for o in english.outputs]
+                assert drawn.sub("", new.source) == drawn.sub("", old.source)
+                assert new.source.startswith("# Ďŕáw: ") == old.source.startswith("# Draw: ")
+    made = in_language(whole, PSEUDO, page.name)
+    solved = folded(made, pseudo("Solution"))
+    assert unfolded(solved) == unfolded(folded(unfolded(solved)))
+    assert "<summary>Solution</summary>" not in prose_of(solved)
 
 
-def test_what_is_computed_from_the_text_is_that_of_the_english(marked):
-    edition = marked.editions_in(LANGUAGE)[0]
-    pairs = zip(read_edition_chapters(marked, edition), chapters(BOOK.editions[0]), strict=True)
-    for chapter, english in pairs:
-        assert minutes(chapter) == minutes(english)
-        page, plain = (Page(c, c.notebook) for c in (chapter, english))
-        assert page.minutes() == plain.minutes()
-        assert page.equations() == plain.equations()
-        assert len(page.anchors()) == len(plain.anchors())
-        assert [h.role for h in headings_of(chapter)] == [h.role for h in headings_of(english)]
-        sheet, whole = (students(c, c.notebook) for c in (chapter, english))
-        assert [cell.cell_type for cell in sheet.cells] == [c.cell_type for c in whole.cells]
-        assert (teachers(chapter, chapter.notebook) is None) == (
-            teachers(english, english.notebook) is None
-        )
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("绘图：两条曲线", "# 绘图：两条曲线"), ("绘图：" + "两条曲线" * 20, None)],
+)
+def test_a_line_without_gaps_is_cut_between_letters(text, line):
+    comment = as_comment(text)
+    assert comment == line or (comment.endswith(" ...") and 30 < len(comment) < 40)
+
+
+def test_a_translated_notebook_opened_alone_speaks_its_language():
+    book = replace(BOOK, repository="https://github.com/someone/book")
+    chapter = chapters(EDITION)[0]
+    cells = [cell for cell in chapter.notebook.cells if INSTALL not in tags_of(cell)]
+    bare = replace(chapter, notebook=nbformat.v4.new_notebook(cells=cells))
+    english = open_alone(bare, book, EDITION)
+    assert "D2L_LANGUAGE" not in english.notebook.cells[0].source
+    install = in_language(english.notebook, PSEUDO, chapter.name).cells[0].source
+    assert install.endswith(f'os.environ["D2L_LANGUAGE"] = "{LANGUAGE}"')
+    compile(install, "install", "exec")
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """A book in a folder of its own, with the notebooks of this one, that speaks pseudo."""
+    (tmp_path / "notebooks").symlink_to(BOOK.root / "notebooks")
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
+    monkeypatch.setattr("bookbinder.reader_copies.language_of", lambda *_: PSEUDO)
+    names = ("06_scaled_dot_product_attention", "14_from_lesson_to_library")
+    own = {"chapters": names, "appendices": names[1:]}
+    return replace(BOOK, root=tmp_path, editions=(replace(EDITION, root=tmp_path),), **own)
+
+
+def test_the_panel_beside_the_chapters_and_what_a_command_tells(mine, capsys):
+    edition, name = mine.editions[0], mine.chapters[0]
+    write_contents_panel(mine, edition)
+    panel = mine.root / "_build/lab/book_contents/static/contents.js"
+    script = panel.read_text(encoding="utf-8")
+    assert f'heading.textContent = "{pseudo("Contents")}";' in script
+    assert f'"aria-label", "{pseudo("Contents of the book")}"' in script
+    assert f"{pseudo('Appendix ')}A: " in script
+    assert "say(" not in script
+    folder = mine.root / "mine"
+    bring_copies(mine, edition, folder)
+    copied = folder / f"{name}.ipynb"
+    copied.write_text("mine")
+    (folder / ".brought.json").unlink()
+    bring_copies(mine, edition, folder)
+    told = pseudo("{yours} is yours and stays; the new version is {new}")
+    new = told.format(yours=copied.name, new=f"{name}.new.ipynb")
+    assert new in capsys.readouterr().out
+    bring_fresh(mine, edition, folder, name)
+    told = pseudo("{yours} is as the book has it; yours is kept as {old}")
+    assert told.format(yours=copied.name, old=f"{name}.old.ipynb") in capsys.readouterr().out
 
 
 def test_a_changed_sentence_falls_back_and_is_counted(tmp_path, chapter):
@@ -302,9 +394,15 @@ def test_a_changed_sentence_falls_back_and_is_counted(tmp_path, chapter):
     path = catalog_file(book, "zh", "00_first")
 
     def title_and_words():
-        (first, _) = read_edition_chapters(book, edition)
-        return first.notebook.cells[0].source
+        bind_translation(book, edition)
+        first = nbformat.read(notebook_path(edition, "00_first"), as_version=4).cells[0].source
+        return first.partition("-->\n")[2]
 
+    for name in book.chapters:
+        english = read_chapter(book.chapter_file(name), f"book/{name}.md")
+        stored = notebook_path(book.editions[0], name)
+        stored.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(published(english, english.notebook), stored)
     path.parent.mkdir(parents=True)
     path.write_text(
         'msgid "First"\nmsgstr "第一"\n\nmsgid "Some words."\nmsgstr "几句话。"\n\n'
@@ -330,44 +428,45 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("what", BROKEN)
-def test_what_is_wrong_with_a_catalog_is_told_in_a_line(tmp_path, monkeypatch, capsys, what):
+def test_what_is_wrong_with_a_catalog_is_told_in_a_line(tmp_path, what):
     name, data, told = BROKEN[what]
     files = {"book.toml": TINY["book.toml"].replace('["en"]', '["en", "zh"]')}
     write_files(tmp_path, TINY | files)
-    monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "book/locale/zh"
+    book, folder = read_book(tmp_path), tmp_path / "book/locale/zh"
     folder.mkdir(parents=True)
     (folder / name).write_bytes(data)
-    assert main(["bind", "--language", "zh"]) == 1
-    error = capsys.readouterr().err
-    assert re.match(f"error: .*{told}", error)
-    assert error.count("\n") == 1
-    assert (folder / name).read_bytes() == data
+
+    def bind():
+        check_catalogs(book)
+        bind_translation(book, book.edition("pytorch", "zh"))
+
+    with pytest.raises(BookError, match=told) as caught:
+        bind()
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.rglob("*.ipynb"))
 
 
 def test_a_language_that_is_not_in_the_book_is_named(tmp_path, monkeypatch, capsys):
     write_files(tmp_path, TINY)
     monkeypatch.chdir(tmp_path)
-    for command in (
-        ["bind", "--language", "zh"],
-        ["messages", "zh"],
-        ["site", "--languages", "zh"],
-    ):
-        assert main(command) == 1
+    for command in ("bind", "site"):
+        assert main([command, "--languages", "zh"]) == 1
         assert capsys.readouterr().err == "error: no language 'zh' in book.toml; known: en\n"
     (tmp_path / "book/locale/zh").mkdir(parents=True)
-    assert main(["messages"]) == 1
+    assert main(["bind"]) == 1
     told = "error: book/locale/zh: 'zh' is not under languages in book.toml\n"
     assert capsys.readouterr().err == told
 
 
-def test_worksheets_have_the_diagrams_of_their_language(marked, monkeypatch):
-    edition = marked.editions_in(LANGUAGE)[0]
-    sheet = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# A sheet")])
-    sheets = dict.fromkeys(marked.chapters_of(edition), sheet)
-    monkeypatch.setattr(worksheets, "sheets", lambda *_: sheets)
-    worksheets.bind_worksheets(marked, edition, solutions_only=False)
-    copies = list((marked.root / "_build/worksheets").rglob("figures/*.svg"))
-    assert len(copies) > 50
-    for copy in copies:
-        assert copy.read_text() == (edition.notebooks / "figures" / copy.name).read_text()
+def test_worksheets_of_a_language_have_a_folder_of_their_own_with_its_diagrams(monkeypatch):
+    edition = BOOK.edition(EDITION.framework, BOOK.languages[1])
+    drawn, made = [], []
+    monkeypatch.setattr(worksheets, "sheets", lambda *_: {"06_a": nbformat.v4.new_notebook()})
+    monkeypatch.setattr(worksheets, "write_whole", lambda path, _: made.append(path.parent))
+    monkeypatch.setattr(worksheets, "english_chapters", lambda *_: [])
+    monkeypatch.setattr(worksheets, "bring_edition_diagrams", lambda *given: drawn.append(given))
+    worksheets.bind_worksheets(BOOK, edition, solutions_only=False)
+    folder = worksheets_folder(BOOK, edition, solutions_only=False)
+    assert folder == BOOK.root / "_build/worksheets" / edition.notebooks.name
+    assert made == [folder]
+    assert drawn == [(BOOK, edition, [], folder)]

@@ -8,7 +8,6 @@ import sys
 
 import nbformat
 import pytest
-from conftest import ROOT, SAMPLE, TINY, write_files
 
 from bookbinder.__main__ import main
 from bookbinder.answers import apart, checked_in
@@ -16,6 +15,7 @@ from bookbinder.chapters import read_chapter
 from bookbinder.errors import BookError
 from bookbinder.execution import run_to_the_end
 from bookbinder.worksheets import names_in, stubs, students
+from tests.conftest import ROOT, SAMPLE, TINY, write_files
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import inspect
 import re
 
 from bookbinder.chapters import Chapter, title_of
-from bookbinder.text import headings_of, jupyter_anchor
+from bookbinder.text import jupyter_anchor
 from bookbinder.words import Say, worded
 
 ORIGIN = re.compile(r"^# From \S*?(\w+)\.md, (.*)$")
@@ -22,11 +22,17 @@ ENTRY = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*): (.*)$", re.DOTALL)
 
 
 def functions_page(
-    text: str, module: str, chapters: list[Chapter], helpers: dict[str, str], say: Say = str
+    text: str,
+    module: str,
+    chapters: list[Chapter],
+    helpers: dict[str, str],
+    say: Say = str,
+    headings: dict[tuple[str, str], str] | None = None,
 ) -> str:
     """Return the page of all public functions and classes, chapter by chapter.
 
-    `text` is that of the module; `helpers` has those of the modules that it imports from.
+    `text` is that of the module; `helpers` has those of the modules that it imports from, and
+    `headings` the headings of chapters in the language of the page, by their English.
     """
     titles = {chapter.name: title_of(chapter) for chapter in chapters}
     package, _, file = module.rpartition(".")
@@ -44,7 +50,6 @@ def functions_page(
         f"```{{py:module}} {module}\n```",
         "",
     ]
-    headings = {(c.name, h.english_title): h.title for c in chapters for h in headings_of(c)}
     shown = None
     tree = ast.parse(text)
     names = public_names(tree)
@@ -54,7 +59,7 @@ def functions_page(
         if chapter != shown:
             lines += [f"## {titles.get(chapter, chapter)}", ""]
             shown = chapter
-        heading = headings.get((chapter, heading), heading)
+        heading = (headings or {}).get((chapter, heading), heading)
         link = f"[{heading}]({chapter}.ipynb#{jupyter_anchor(heading)})"
         lines += [definition(node, say("Derived in {section}.").format(section=link), say), ""]
     ready = [

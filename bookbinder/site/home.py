@@ -9,8 +9,8 @@ from nbformat import NotebookNode
 from bookbinder.chapters import Chapter, number_of, title_of
 from bookbinder.config import Book
 from bookbinder.diagrams import diagram_text
-from bookbinder.routes import Route, route_table
-from bookbinder.text import Page, led_to_shown, shown_anchors
+from bookbinder.steps import Route
+from bookbinder.text import Page
 from bookbinder.words import Say, worded
 
 STRIP, CARD = "figures/strip_00.svg", "figures/card_{:02}.svg"  # in book/, where a book has them
@@ -85,6 +85,7 @@ def home_page(
     notebooks: list[tuple[Chapter, NotebookNode]],
     more: tuple[str, ...],
     routes: dict[str, Route],
+    tables: dict[str, str],
     pictures: dict[str, str],
     say: Say = str,
 ) -> str:
@@ -103,7 +104,7 @@ def home_page(
     lines = ["---", "html_theme.sidebar_secondary.remove: true", "---", ""]
     lines += [f"# {book.title}", "", lead, "", "```{raw} html"]
     lines += [learned(notebooks, say), opening, "```", ""]
-    lines += [*ways(chapters, routes, say), ""]
+    lines += [*ways(chapters, routes, tables, say), ""]
     cards = [
         card(book.listed(chapter.name, title_of(chapter), say), chapter, notebook, pictures, say)
         for chapter, notebook in notebooks
@@ -130,7 +131,9 @@ def learned(notebooks: list[tuple[Chapter, NotebookNode]], say: Say = str) -> st
     return ""
 
 
-def ways(chapters: list[Chapter], routes: dict[str, Route], say: Say = str) -> list[str]:
+def ways(
+    chapters: list[Chapter], routes: dict[str, Route], tables: dict[str, str], say: Say = str
+) -> list[str]:
     """Return the boxes that tell how long each route takes, and the whole book."""
     spent = [Page(c, c.notebook).minutes() for c in chapters if number_of(c.name) is not None]
     hours, practice = (round(sum(minutes) / 60) for minutes in zip(*spent, strict=True))
@@ -138,10 +141,8 @@ def ways(chapters: list[Chapter], routes: dict[str, Route], say: Say = str) -> l
     for key, route in routes.items():
         name, about = ROUTES.get(key, (f"In {key.replace('_', ' ')}", ""))
         about = say(about).format(practised=practised_in(route)) if about else ""
-        table = led_to_shown(route_table(chapters, route, say), shown_anchors(chapters))
-        boxes.append(
-            ROUTE.format(name=say(name), about=about, table=table, what=say("What to read"))
-        )
+        what = say("What to read")
+        boxes.append(ROUTE.format(name=say(name), about=about, table=tables[key], what=what))
     whole = say(
         "{chapters} chapters in their order: about {hours} hours to read, "
         "and {practice} for the exercises."

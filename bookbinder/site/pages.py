@@ -9,9 +9,9 @@ from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
 from bookbinder.colab import INSTALL
-from bookbinder.left_out import with_pages
 from bookbinder.publish import ANSI
 from bookbinder.solutions import is_solution, with_folds
+from bookbinder.steps import with_pages
 from bookbinder.text import CITATION, REFERENCE, TAG
 from bookbinder.words import Say, worded
 

@@ -5,14 +5,16 @@ import re
 from collections.abc import Container
 from dataclasses import replace
 
+import nbformat
+
 from bookbinder.binding import notebook_path, read_or_empty, stale_files
-from bookbinder.catalogs import FIGURES, README, say_in
+from bookbinder.catalogs import FIGURES, INTERFACE, README, say_in
 from bookbinder.chapters import Chapter
 from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.files import as_text
+from bookbinder.language import Language, language_of, said_in
 from bookbinder.lint import link_problems
-from bookbinder.routes import read_routes
 from bookbinder.site.bibliography import references_page
 from bookbinder.site.functions import functions_page
 from bookbinder.site.home import home_page, home_pictures, lead_of
@@ -25,8 +27,9 @@ from bookbinder.site.settings import (
     sphinx_settings,
 )
 from bookbinder.solutions import read_bound
-from bookbinder.terms import TABLE, singular, terms_in
-from bookbinder.text import Line, Page, anchor_of, headings_of, jupyter_anchor, shown_words
+from bookbinder.steps import read_routes, route_table
+from bookbinder.terms import BOLD, TABLE, TERM, singular
+from bookbinder.text import Page, headings_of, jupyter_anchor, lines_of, shown_words
 from bookbinder.words import Say
 
 GLOSS = re.compile(r"\s*[(（][^)）]*[)）]")  # what a translation adds to a term: its English
@@ -40,7 +43,7 @@ def edition_sources(
 
     Raises BookError where a notebook is missing or stale, or a link or picture leads nowhere.
     """
-    chapters, editions = read[edition], tuple(read)
+    chapters, english, editions = read[edition], read[of_english(edition)], tuple(read)
     of_source = edition.language == ENGLISH  # a translation was bound just now
     if stale := of_source and stale_files(book, edition, chapters):
         raise BookError("\n".join([*stale, "run `make notebooks`"]))
@@ -60,23 +63,31 @@ def edition_sources(
         f"{package}.{path.stem}": read_or_empty(path) for path in edition.module.parent.glob("*.py")
     }
     text = helpers.pop(module, "")
-    files["functions.md"] = functions_page(text, module, chapters, helpers, say)
+    headings = {
+        (chapter.name, old.title): new.title
+        for chapter, shown in zip(english, chapters, strict=True)
+        for old, new in zip(headings_of(chapter), headings_of(shown), strict=True)
+    }
+    files["functions.md"] = functions_page(text, module, chapters, helpers, say, headings)
     files["references.md"] = references_page(chapters, say)
-    routes = read_routes(book, chapters)
+    routes = read_routes(book, english)
+    language = language_of(book, edition.language)
+    tables = {name: text_in(route_table(english, r), language) for name, r in routes.items()}
     about = say_in(book, edition.language, README)
     book = replace(book, title=about(book.title))
     lead = lead_of(read_or_empty(book.root / "README.md")).splitlines()
     lead = "\n".join(map(about, lead))
     pictures = home_pictures(book, chapters, say_in(book, edition.language, FIGURES))
-    files["index.md"] = home_page(book, lead, bound, MORE, routes, pictures, say)
+    files["index.md"] = home_page(book, lead, bound, MORE, routes, tables, pictures, say)
     files |= pictures
+    terms = {old.name: shown_terms(old, new) for old, new in zip(english, chapters, strict=True)}
     settings = sphinx_settings(
         book,
         edition,
         editions,
         equations(chapters),
-        term_places(pages, book.unlinked),
-        {page.name: shown_terms(page) for page in pages},
+        term_places(terms, book.unlinked),
+        terms,
         anchors(edition, read),
         shown_words(chapters),
         say,
@@ -85,44 +96,69 @@ def edition_sources(
     return files
 
 
-def term_places(pages: list[Page], unlinked: Container[str]) -> dict[str, tuple[str, str]]:
+def of_english(edition: Edition) -> Edition:
+    return replace(edition, language=ENGLISH)
+
+
+def text_in(text: str, language: Language) -> str:
+    """Return composed Markdown in a language."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)])
+    return said_in(notebook, language, INTERFACE).cells[0].source
+
+
+def term_places(
+    terms: dict[str, dict[str, str]], unlinked: Container[str]
+) -> dict[str, tuple[str, str]]:
     """Return, for the words of each term to link to, the chapter that explains it and its id."""
     found, known = {}, set()
-    for page in pages:
-        for shown, term in shown_terms(page).items():
+    for chapter, explained in terms.items():
+        for shown, term in explained.items():
             name = singular(term)
             if name not in known and name not in unlinked:
-                found[name if shown == term else GLOSS.sub("", shown)] = page.name, term
+                found[name if shown == term else GLOSS.sub("", shown)] = chapter, term
             known.add(name)
     return found
 
 
-def shown_terms(page: Page) -> dict[str, str]:
+def shown_terms(english: Chapter, shown: Chapter) -> dict[str, str]:
     """Return the terms that a chapter explains, as it shows them in bold, with their English."""
     found: dict[str, str] = {}
-    for line in page.lines():
-        for term, shown in [] if line.english.startswith(TABLE) else terms_in(line):
-            found.setdefault(shown, term)
+    for lines in zip(lines_of(english), lines_of(shown), strict=True):
+        bold = [BOLD.findall(line.text) for line in lines if not line.text.startswith(TABLE)]
+        for term, words in zip(*bold, strict=False):
+            if TERM.fullmatch(term):
+                found.setdefault(words, term)
     return found
 
 
 def anchors(edition: Edition, read: dict[Edition, list[Chapter]]) -> dict[str, dict]:
     """Return, for the editions that the menus lead to, which heading there is one here."""
+    ours = shown_anchors(edition, read)
     found: dict[str, dict] = {}
     for other in neighbors(edition, tuple(read)):
-        theirs = {chapter.name: chapter for chapter in read[other]}
+        theirs = shown_anchors(other, read)
         found[folder_of(other, tuple(read))] = {
-            chapter.name: paired(headings_of(chapter), headings_of(theirs[chapter.name]))
-            for chapter in read[edition]
-            if chapter.name in theirs
+            name: paired(ours[name], theirs[name]) for name in ours if name in theirs
         }
     return found
 
 
-def paired(here: list[Line], there: list[Line]) -> dict[str, str]:
+def shown_anchors(edition: Edition, read: dict[Edition, list[Chapter]]) -> dict[str, list]:
+    """Return, for each chapter, the anchors of its headings: of the English, and as it is shown."""
+    pairs = zip(read[of_english(edition)], read[edition], strict=True)
+    return {
+        english.name: [
+            (jupyter_anchor(old.title), jupyter_anchor(new.title))
+            for old, new in zip(headings_of(english), headings_of(shown), strict=True)
+        ]
+        for english, shown in pairs
+    }
+
+
+def paired(here: list[tuple[str, str]], there: list[tuple[str, str]]) -> dict[str, str]:
     """Return anchor -> anchor: of headings equal in English, and between, groups of one size."""
-    names = [list(map(anchor_of, headings)) for headings in (here, there)]
-    a, b = [[jupyter_anchor(heading.title) for heading in headings] for headings in (here, there)]
+    names = [[english for english, _ in headings] for headings in (here, there)]
+    a, b = [[shown for _, shown in headings] for headings in (here, there)]
     pairs = {}
     for kind, i, j, k, m in difflib.SequenceMatcher(None, *names, autojunk=False).get_opcodes():
         if kind == "equal" or j - i == m - k:
