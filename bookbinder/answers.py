@@ -7,13 +7,12 @@ import re
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
+from bookbinder.page import exercise_of, markdown_lines
 from bookbinder.words import worded
 
 ANSWER = worded("Your answer:")
 YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
 CHECKS = "checks"  # in the metadata of a cell that is the check of an exercise: its number
-HEADING = re.compile(r"##+ [^\d\n]+(\d+\.\d+)")
-TASKS = re.compile(r"^(?=##+ [^\d\n]+\d+\.\d)", re.MULTILINE)
 
 
 def invitation() -> str:
@@ -71,9 +70,13 @@ def by_exercise(notebook: NotebookNode) -> dict[str, list[NotebookNode]]:
     number = ""
     for cell in notebook.cells:
         text = cell.source.replace("\r\n", "\n").replace("<details>", "<details open>").strip()
+        parts: dict[str, list[str]] = {}
         is_code = cell.cell_type == "code" and text
-        for part in [f"```python\n{text}\n```"] if is_code else TASKS.split(text):
-            number = (HEADING.match(part) or ["", number])[1]
-            made = new_markdown_cell(part.strip(), attachments=cell.get("attachments", {}))
+        for line in markdown_lines(f"```python\n{text}\n```" if is_code else text):
+            number = exercise_of(line) or number
+            parts.setdefault(number, []).append(line.text)
+        for number, lines in parts.items():
+            part = "\n".join(lines).strip()
+            made = new_markdown_cell(part, attachments=cell.get("attachments", {}))
             found.setdefault(number, []).append(made)
     return found

@@ -15,13 +15,12 @@ from pathlib import Path
 
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import PoFileError, denormalize, read_po, write_po
-from markdown_it import MarkdownIt
-from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from bookbinder.config import FILE, Book, guess
 from bookbinder.errors import BookError
 from bookbinder.files import write_whole
-from bookbinder.sentences import MARKS, WORDS_IN_FORMULA
+from bookbinder.page import inline, markdown_lines
+from bookbinder.sentences import WORDS_IN_FORMULA
 
 FOLDER = "locale"
 INTERFACE, PRACTICE, FIGURES, README = "interface", "practice", "figures", "readme"
@@ -32,13 +31,9 @@ HEAD = (
 )
 PREVIOUS = "| msgid "
 LONGEST = 10**6  # letters of a line
-MARKDOWN = MarkdownIt("commonmark").use(dollarmath_plugin, double_inline=True)
 AS_WRITTEN = ("code_inline", "math_inline", "math_inline_double", "html_inline")
-EMPHASIS = ("strong_open", "em_open")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-SMALL = re.compile(r"\d\d?")  # may stand for a word: "zeros"
 PLACE = re.compile(r"\{\{?\w+\}\}?")  # what the binder fills in
-MANY = re.compile(r"[*_`$<\[\\&!]")  # without one of these, a text is words and numbers
 
 Message = tuple[str, str, str]  # text, the file it is from, a comment
 
@@ -151,28 +146,26 @@ def kept(text: str) -> tuple[Counter, set[str]]:
     """Return what a translation keeps as it is written, and its numbers."""
     found = Counter(PLACE.findall(WORDS_IN_FORMULA.sub("", text)))
     found["|"] = text.count("|") if text.startswith("|") else 0
-    if marks := MARKS.match(text)[1]:  # they would make the line another part of the page
-        found[marks] += 1
-    if not MANY.search(text):
-        return found, set(NUMBER.findall(text))
+    if not text[:1].isalpha() and (kind := markdown_lines(text)[0].kind) != "paragraph":
+        found[kind] += 1  # another part of the page: an entry of a list
     if "$" not in text and WORDS_IN_FORMULA.search(text):  # a line of a longer formula
         found[without_words(text)] += 1
         return found, set()
     numbers: set[str] = set()
-    for token in MARKDOWN.parseInline(text)[0].children:
-        if token.type in AS_WRITTEN:
-            found[token.markup + without_words(token.content)] += 1
-        elif token.type in EMPHASIS:
-            found[token.markup] += 1
-        elif token.type in ("link_open", "image"):
-            found[token.attrs.get("href") or token.attrs["src"]] += 1
-        elif token.type == "text":
-            numbers.update(NUMBER.findall(token.content))
+    for node in inline(text):
+        if node.type in AS_WRITTEN:
+            found[node.markup + without_words(node.content)] += 1
+        elif node.type in ("strong", "em"):
+            found[node.markup] += 1
+        elif node.type in ("link", "image"):
+            found[node.attrs.get("href") or node.attrs["src"]] += 1
+        elif node.type == "text":
+            numbers.update(NUMBER.findall(node.content))
     return found, numbers
 
 
 def without_words(formula: str) -> str:
-    return re.sub(r"\s", "", WORDS_IN_FORMULA.sub("", formula))
+    return "".join(WORDS_IN_FORMULA.sub("", formula).split())
 
 
 kept_of_original = cache(kept)
@@ -185,7 +178,8 @@ def disagreement(original: str, translation: str) -> str:
     (old, old_numbers), (new, new_numbers) = kept_of_original(original), kept(translation)
     lacks = [*sorted((old - new).elements()), *sorted(old_numbers - new_numbers)]
     adds = [*sorted((new - old).elements())]
-    adds += sorted(number for number in new_numbers - old_numbers if not SMALL.fullmatch(number))
+    # A small number may stand for a word: "zeros".
+    adds += sorted(number for number in new_numbers - old_numbers if len(number) > 2)
     told = [f"lacks {', '.join(lacks)}"] * bool(lacks) + [f"adds {', '.join(adds)}"] * bool(adds)
     return "; ".join(told)
 

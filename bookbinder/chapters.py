@@ -26,7 +26,6 @@ class Chapter:
     file: str  # as written in messages: "book/04_masked_softmax.md"
     notebook: NotebookNode
     places: list[list[str]] = field(default_factory=list)  # per cell and line: "file:line"
-    roles: list[list[str]] | None = None  # of a translated one: what each line of its English is
 
     def where(self, index: int, line: int = 0) -> str:
         """Say in which file and line a line of the cell with this index stands."""
@@ -117,13 +116,3 @@ def name_cells(notebook: NotebookNode) -> None:
         digest = hashlib.sha256(cell.source.encode()).hexdigest()[:8]
         seen[digest] = seen.get(digest, 0) + 1
         cell.id = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
-
-
-def heading_before(chapter: Chapter, index: int) -> str:
-    """Return the text of the last heading above the cell with this index."""
-    for cell in reversed(chapter.notebook.cells[:index]):
-        if cell.cell_type == "markdown":
-            headings = [line for line in cell.source.splitlines() if line.startswith("#")]
-            if headings:
-                return headings[-1].lstrip("#").strip()
-    return chapter.name

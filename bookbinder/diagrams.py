@@ -9,7 +9,7 @@ from pathlib import Path
 from bookbinder.chapters import Chapter
 from bookbinder.errors import BookError
 from bookbinder.files import write_whole
-from bookbinder.text import LINK
+from bookbinder.page import lines_of
 from bookbinder.words import Say
 
 FOLDER = "figures"
@@ -21,12 +21,11 @@ NO_PROSE = re.compile(r"<\w+>|[_^]\{.+?\}|\b(?:tanh|cos|NaN|True|False|km|MiB)\b
 def pictures_shown(chapters: list[Chapter]) -> list[str]:
     """Return the files that the prose of chapters shows, from the folder of the notebooks."""
     found = {
-        target
+        link.target
         for chapter in chapters
-        for cell in chapter.notebook.cells
-        if cell.cell_type == "markdown"
-        for picture, _, target in LINK.findall(cell.source)
-        if picture and not re.match(r"\w+:", target)
+        for line in lines_of(chapter)
+        for link in line.links
+        if link.kind == "image" and ":" not in link.target
     }
     return sorted(found)
 

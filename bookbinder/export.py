@@ -12,9 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from bookbinder.chapters import Chapter, heading_before
+from bookbinder.chapters import Chapter
 from bookbinder.config import PACKAGE
 from bookbinder.errors import BookError
+from bookbinder.page import headings_of
 
 MARK = "#@save"
 PRIVATE = "#@save private"  # saved, but no public name of the module
@@ -41,9 +42,11 @@ class Saved:
 def saved_in(chapter: Chapter) -> list[Saved]:
     """Return what the cells of a chapter save, in order; in every language it is the same."""
     saved = []
+    headings = headings_of(chapter)
     for index, cell in enumerate(chapter.notebook.cells):
         if cell.cell_type == "code" and "save" in cell.source.lower():
-            origin = f"{chapter.file}, {heading_before(chapter, index)}"
+            above = [heading.title for heading in headings if heading.cell < index]
+            origin = f"{chapter.file}, {[chapter.name, *above][-1]}"
             if found := saved_in_cell(cell.source, partial(chapter.where, index), origin):
                 saved.append(found)
     return saved

@@ -32,10 +32,10 @@ from bookbinder.colab import INSTALL, LANGUAGE
 from bookbinder.config import ENGLISH, Book
 from bookbinder.errors import BookError
 from bookbinder.outputs import SVG
+from bookbinder.page import LINK, REFERENCE, jupyter_anchor
 from bookbinder.publish import as_comment, what_it_draws
-from bookbinder.sentences import MARKS, messages_of, sentences_of, spoken
+from bookbinder.sentences import messages_of, sentences_of, spoken
 from bookbinder.steps import ELSEWHERE, LED, prose_changed
-from bookbinder.text import LINK, jupyter_anchor, lines_of
 from bookbinder.words import worded
 from d2l_attention.practice.explorer import as_json
 
@@ -127,8 +127,9 @@ class Language:
     def link(self, title: str, target: str, *names: str) -> str:
         """Return a link whose words are the title of what it leads to."""
         file = target.partition("#")[0].removesuffix(".ipynb")
-        marks, title, end = MARKS.match(title).groups()
-        return f"[{marks}{self.said(title, file or names[0], *names)}{end}]({target})"
+        bare = REFERENCE.sub("", title)  # without the number of a chapter
+        number = title.removesuffix(bare)
+        return f"[{number}{self.said(bare, file or names[0], *names)}]({target})"
 
 
 def language_of(book: Book, tag: str) -> Language:
@@ -213,14 +214,10 @@ def said_in(notebook: NotebookNode, language: Language, name: str) -> NotebookNo
 
 
 def translated(chapter: Chapter, language: Language) -> Chapter:
-    """Return an English chapter in a language; its lines keep their places and roles."""
+    """Return an English chapter in a language; its lines keep their places."""
     if language.tag == ENGLISH:
         return chapter
-    roles: list[list[str]] = [[] for _ in chapter.notebook.cells]
-    for line in lines_of(chapter, fenced=True):
-        roles[line.cell].append(line.role)
-    notebook = said_in(chapter.notebook, language, chapter.name)
-    return replace(chapter, notebook=notebook, roles=roles)
+    return replace(chapter, notebook=said_in(chapter.notebook, language, chapter.name))
 
 
 def as_written(notebook: NotebookNode, name: str) -> Chapter:

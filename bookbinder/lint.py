@@ -1,32 +1,32 @@
-"""Check what the text of the book says: equations, links, citations, numbers, alt texts, form.
+"""Check what the text of the book says: equations, links, citations, numbers, terms, form.
 
 Every check is a function from pages to a list of problems, "file:line: what".
 """
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from bookbinder.chapters import Chapter
 from bookbinder.files import read_notebook
-from bookbinder.roles import OPENING, WORDS
-from bookbinder.text import CITATION, EQUATION, LINK, REFERENCE, TAG, Page, without_code
+from bookbinder.page import EQUATION, REFERENCE, TAG, Line, Page
 from d2l_attention.frameworks import known, load
 
+TERM = re.compile(r"[a-z][\w-]*(?: [\w-]+){0,3}")  # as the index takes them
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:%|(?:[eE][-+]?\d+)?(?![\d.]*\w))")
-EXERCISE = re.compile(r"\b[Ee]xercise \d+\.\d+")
 VERSIONED = ["Python", "matplotlib", "Matplotlib", "CUDA", "JupyterLab"]
 VERSIONED += [
     name for framework in map(load, known()) for name in (framework.NAME, framework.PACKAGE)
 ]
-VERSION = re.compile(rf"\b({'|'.join(VERSIONED)}) \d+(\.\d+)*")
-TWO_SENTENCES = re.compile(r"[\w)$`*”][.?!][”*]* (?=[A-Z“`$*])")
-LABEL = re.compile(r"^(> |- |\d+\. )?(\*\*[^*]*\.\*\* )?")  # "> **Note.** ..." is one sentence
-ABBREVIATION = re.compile(r"\b(e\.g|i\.e|vs|cf|al|Eq|Fig)\. ")
-NOTE = re.compile(r"\]\([^)]*\)\. \S")  # behind the link of a reference, which nobody translates
+NAMED = re.compile(rf"\b(?:[Ee]xercise|{'|'.join(VERSIONED)}) \d+(?:\.\d+)*")  # not computed
+THOUSANDS = re.compile(r"\{,\}|(?<=\d),(?=\d{3}\b)")
+ABBREVIATED = r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bcf)(?<!\bal)(?<!\bEq)(?<!\bFig)"
+TWO_SENTENCES = re.compile(rf"[\w)$`*”]{ABBREVIATED}[.?!][”*]* (?=[A-Z“`$*])")
 RAW_MARKUP = re.compile(
     r"\\eqref|\\label|\\ref\b|^:::|\{(ref|eq|note|cite|numref)\}|:label:|:eqref:"
 )
-HTML = re.compile(r"</?(?!details|summary|sup|sub|br)[a-zA-Z][^>\n]*>")
+ELEMENTS = ("details", "summary", "sup", "sub", "br")  # that all viewers show
+PARTS = ("question", "learn", "need", "time", "summary", "references")  # of every chapter
 
 
 def problems(pages: list[Page], folder: Path) -> list[str]:
@@ -43,33 +43,45 @@ def problems(pages: list[Page], folder: Path) -> list[str]:
 
 def form_problems(page: Page) -> list[str]:
     """Check the opening, one sentence per line, and that no viewer shows raw markup."""
-    found = opening_problems(page) if page.number is not None else []
+    found = part_problems(page) if page.number is not None else []
     for line in page.lines():
-        bare = without_code(line.text)
-        if RAW_MARKUP.search(line.text) or HTML.search(re.sub(r"<https?:[^>]*>", "", bare)):
+        if RAW_MARKUP.search(line.text) or not set(elements_of(line)) <= set(ELEMENTS):
             found.append(f"{line.where}: some viewers show this raw: {line.text[:60]!r}")
-        plain = ABBREVIATION.sub("", LABEL.sub("", line.text))
-        whole = line.in_references or plain.startswith(("|", "#"))
-        if not whole and TWO_SENTENCES.search(plain):
+        sentence = line.content.removeprefix(f"**{line.label}** ")
+        whole = line.in_references or line.kind in ("row", "heading")
+        if not whole and TWO_SENTENCES.search(sentence):
             found.append(f"{line.where}: more than one sentence in a line: {line.text[:60]!r}")
-        if bare.count("$$") % 2 and line.text.strip() != "$$":
+        if line.text.count("$$") % 2 and line.text.strip() != "$$":
             found.append(f"{line.where}: put $$ on a line of its own, or both on one line")
-    return found
+    return found + fold_problems(page)
 
 
-def opening_problems(page: Page) -> list[str]:
+def elements_of(line: Line) -> list[str]:
+    """Return the names of the elements of HTML in a line."""
+    tags = [node.content.strip("</>") for node in line.nodes if node.type == "html_inline"]
+    return [tag.split()[0] for tag in tags if tag[:1].isalpha()]
+
+
+def part_problems(page: Page) -> list[str]:
     """Check what stands at the beginning and at the end of every chapter."""
     first = page.chapter.where(0)
-    lines = list(page.lines())
+    lines = page.lines()
     found = []
     if not lines or not lines[0].text.startswith(f"# {page.number}. "):
         found.append(f"{first}: a chapter begins with its title, '# {page.number}. ...'")
-    roles = {line.role for line in lines}
-    found += [f"{first}: the opening lacks {WORDS[r]!r}" for r in OPENING if r not in roles]
-    if page.minutes() == (0, 0):
-        found.append(f"{first}: the opening lacks '{WORDS['time']} {{{{minutes}}}}'")
-    if "summary" not in roles:
-        found.append(f"{first}: a chapter closes with {WORDS['summary']!r}")
+    there = {line.role for line in lines if line.role != "time" or any(page.minutes())}
+    found += [f"{first}: the page lacks its part {role!r}" for role in PARTS if role not in there]
+    return found
+
+
+def fold_problems(page: Page) -> list[str]:
+    """Check that folds of one name have one class: without it, worksheets leave them out."""
+    found, kinds = [], {}
+    for line in page.lines():
+        if line.content.startswith("<summary>"):
+            name = "".join(letter for letter in line.content if letter not in " 0123456789")
+            if kinds.setdefault(name, line.fold) != line.fold:
+                found.append(f"{line.where}: other folds of this name are of class {kinds[name]!r}")
     return found
 
 
@@ -83,7 +95,7 @@ def equation_problems(page: Page) -> list[str]:
         if tag != want
     ]
     for line in page.lines():
-        for number in EQUATION.findall(LINK.sub("", without_code(TAG.sub("", line.text)))):
+        for number in EQUATION.findall(line.plain):
             if number.startswith(f"{page.number}.") and number not in tags:
                 found.append(f"{line.where}: there is no equation ({number})")
     return found
@@ -95,9 +107,9 @@ def citation_problems(page: Page) -> list[str]:
     for line in page.lines():
         if line.in_references:
             listed += REFERENCE.findall(line.text)
-            if REFERENCE.match(line.text) and NOTE.search(line.text):
+            if REFERENCE.match(line.text) and has_note(line):
                 found.append(f"{line.where}: the note goes on a line of its own, indented")
-        for number in CITATION.findall(line.text):
+        for number in line.citations:
             cited.setdefault(number, line.where)
     file = page.chapter.file
     if listed != [str(i) for i in range(1, len(listed) + 1)]:
@@ -107,22 +119,28 @@ def citation_problems(page: Page) -> list[str]:
     return found
 
 
+def has_note(line: Line) -> bool:
+    """Say whether a reference goes on behind its link, which nobody translates."""
+    following = (node.next_sibling for node in line.nodes if node.type == "link")
+    return any(node and node.content.startswith(". ") for node in following)
+
+
 def link_problems(page: Page, pages: dict[str, Page], folder: Path) -> list[str]:
     """Check that links and the equations they name exist, and that pictures have alt text."""
     found = []
     for line in page.lines():
-        for picture, text, target in LINK.findall(without_code(line.text)):
-            path, _, anchor = target.partition("#")
-            if re.match(r"https?://[\w.-]+\.\w+", target):
+        for link in line.links:
+            target, path, _, anchor = link.target, *link.target.partition("#")
+            if target.startswith(("https://", "http://")):
                 continue
-            if picture and not text.strip():
+            if link.kind == "image" and not link.words.strip():
                 found.append(f"{line.where}: the picture {target} has no alt text")
             goal = goal_of(path, pages, folder) if path.endswith(".ipynb") else page
             if goal is None or (goal is page and path and not (folder / path).exists()):
                 found.append(f"{line.where}: {path} does not exist")
             elif anchor and anchor not in goal.anchors():
                 found.append(f"{line.where}: {goal.name} has no heading #{anchor}")
-            elif (named := EQUATION.match(text)) and named[1] not in goal.equations():
+            elif (named := EQUATION.match(link.words)) and named[1] not in goal.equations():
                 found.append(f"{line.where}: {goal.name} has no equation {named[0]}")
     return found
 
@@ -145,20 +163,23 @@ def number_problems(page: Page) -> list[str]:
     found = []
     given = page.given()
     for line in page.lines() if page.number is not None else ():
-        if line.in_references or CITATION.search(line.text) or line.role == "time":
+        if line.in_references or line.citations or line.role == "time":
             continue  # others look at citations, and the binder counts the minutes
-        text = re.sub(r"\{,\}|(?<=\d),(?=\d{3}\b)", "", LINK.sub(r" \2 ", TAG.sub("", line.text)))
-        text = EXERCISE.sub("", VERSION.sub("", text))
-        for match in NUMBER.finditer(text):
-            number = match[0]
-            in_parentheses = match.start() and EQUATION.match(text, match.start() - 1)
-            if in_parentheses and (number in page.equations() or LINK.search(line.text)):
-                continue  # the number of an equation: equation_problems looks
-            if number.isdigit() and len(number) < 3:
-                continue
-            if not agrees(number, page.shown_above(line.cell)) and not agrees(number, given):
+        for number in numbers_of(line, page.equations()):
+            if not agrees(number, page.shown_above(line.cell) + given):
                 found.append(f"{line.where}: no output above shows {number}: {line.text[:60]!r}")
     return found
+
+
+def numbers_of(line: Line, equations: list[str]) -> list[str]:
+    """Return the numbers of a line that something must show; equation_problems looks at theirs."""
+    read = " ".join(n.content for n in line.nodes if not n.children and n.type != "html_inline")
+    text = NAMED.sub("", THOUSANDS.sub("", TAG.sub("", read or line.content)))
+    links = [link.words for link in line.links if EQUATION.fullmatch(link.words)]
+    for name in [*links, *(f"({number})" for number in equations)]:
+        text = text.replace(name, "")
+    numbers = [match[0] for match in NUMBER.finditer(text)]
+    return [number for number in numbers if not number.isdigit() or len(number) > 2]
 
 
 def agrees(number: str, shown: list[float]) -> bool:
@@ -171,3 +192,51 @@ def agrees(number: str, shown: list[float]) -> bool:
     value = float(quoted)
     candidates = shown + [100 * n for n in shown] if percent else shown
     return any(abs(n - value) <= slack * (1 + 1e-9) for n in candidates)
+
+
+def explained(pages: list[Page]) -> dict[str, tuple[int, int]]:
+    """Return the place (page, line) of each term's first explanation."""
+    found: dict[str, tuple[int, int]] = {}
+    for at, page in enumerate(pages):
+        for number, line in enumerate(page.lines()):
+            for term in terms_in(line):
+                found.setdefault(singular(term), (at, number))
+    return found
+
+
+def terms_in(line: Line) -> list[str]:
+    """Return the terms that a line sets in bold."""
+    return [term for term in line.bold if line.kind != "row" and TERM.fullmatch(term)]
+
+
+def singular(term: str) -> str:
+    return term.removesuffix("s") if not term.endswith("ss") else term
+
+
+def told(page: Page) -> Iterator[tuple[int, Line]]:
+    """Yield the lines of a page that tell something: no opening, heading, table or reference."""
+    begun = False
+    for number, line in enumerate(page.lines()):
+        begun |= line.level == 2  # what stands above tells what will be explained
+        if begun and not line.in_references and line.kind not in ("heading", "row", "html"):
+            yield number, line
+
+
+def early_uses(pages: list[Page]) -> list[str]:
+    """Name the terms that are used before their explanation, without a link to its chapter."""
+    found = []
+    places = explained(pages)
+    patterns = {
+        term: re.compile(rf"(?<![\w-]){re.escape(term)}(s|es)?(?![\w-])") for term in places
+    }
+    seen: set[str] = set()
+    for at, page in enumerate(pages):
+        for number, line in told(page):
+            for term, place in places.items():
+                if term in seen or (at, number) >= place:
+                    continue
+                where = pages[place[0]].name
+                if f"({where}.ipynb" not in line.text and patterns[term].search(line.plain):
+                    seen.add(term)
+                    found.append(f"{line.where}: {term!r} is explained only later, in {where}")
+    return found

@@ -32,9 +32,9 @@ from bookbinder.errors import BookError
 from bookbinder.files import write_bytes_whole, write_whole
 from bookbinder.language import language_of, translated
 from bookbinder.notation import PAGE, read_notation
+from bookbinder.page import headings_of
 from bookbinder.sentences import is_prose, messages_of
 from bookbinder.steps import english_chapters, in_words_of, laid_over, written
-from bookbinder.text import headings_of
 from bookbinder.words import words_in
 from d2l_attention.practice import words
 from d2l_attention.practice.exercises import exercises_in

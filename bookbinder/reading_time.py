@@ -6,25 +6,18 @@ minute for every two lines of the solution's code and every 50 words of a soluti
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
 from bookbinder.chapters import FOLDED, Chapter, tags_of
-from bookbinder.text import Line, headings_of
+from bookbinder.page import ANSWER, Line, lines_of
 
 WORDS_A_MINUTE = 150
 LINES_A_MINUTE = 6
 LINES_WRITTEN_A_MINUTE = 2
 WORDS_WORKED_OUT_A_MINUTE = 50
-EQUATION = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)  # read as one word
-TARGET = re.compile(r"\]\([^)]*\)")
-MARKUP = re.compile(r"<[^>]*>|[#>|*`_-]+")
-WORD = re.compile(r"\w[\w'’.-]*")
-FOLD = re.compile(r"<details>.*?</details>", re.DOTALL)
-HINT = re.compile(r'<details class="hint">.*?</details>', re.DOTALL)  # opened on request only
-HEADING = re.compile(r"##? .*")
+WORD = re.compile(r"[^\W_](?:[^\W_]|['’.])*")
 
 
 @dataclass
@@ -52,41 +45,45 @@ class Section:
 
 def sections(chapter: Chapter) -> list[Section]:
     """Return the sections of a chapter, counted in English, without its list of references."""
-    headings = {heading.text: heading for heading in headings_of(chapter)}
+    prose: dict[int, list[Line]] = {}
+    for line in lines_of(chapter, fenced=True):
+        prose.setdefault(line.cell, []).append(line)
     found: list[Section] = []
-    for cell in chapter.notebook.cells:
-        for part in parts_of(cell):
-            heading = HEADING.match(part)
-            if cell.cell_type == "markdown" and heading:
-                found.append(Section(headings[heading[0]]))
+    for index, cell in enumerate(chapter.notebook.cells):
+        for line in prose.get(index, ()):
+            if line.level in (1, 2):
+                found.append(Section(line))
             if found:
-                count(found[-1], cell, part)
+                count_words(found[-1], line)
+        if found and cell.cell_type == "code":
+            count_lines(found[-1], cell)
     return [section for section in found if section.heading.role != "references"]
 
 
-def parts_of(cell: NotebookNode) -> Iterator[str]:
-    """Yield the source of a cell, prose cut before each `## `."""
-    if cell.cell_type == "markdown":
-        yield from (p for p in re.split(r"^(?=##? )", cell.source, flags=re.MULTILINE) if p)
-    else:
-        yield cell.source
+def count_words(section: Section, line: Line) -> None:
+    if line.fold == ANSWER and section.is_exercises:
+        section.solution_words += words_in(line)
+    elif line.fold != "hint":  # opened on request only
+        section.words += words_in(line)
 
 
-def count(section: Section, cell: NotebookNode, source: str) -> None:
-    if cell.cell_type == "markdown":
-        source = HINT.sub(" ", source)
-        folded = " ".join(FOLD.findall(source)) if section.is_exercises else ""
-        section.solution_words += words_in(folded)
-        section.words += words_in(source) - words_in(folded)
-    elif "solution" in tags_of(cell):
+def count_lines(section: Section, cell: NotebookNode) -> None:
+    if "solution" in tags_of(cell):
         section.solution_lines += lines_in(cell.source)
     elif not (set(tags_of(cell)) & set(FOLDED) or "explore(" in cell.source):
         section.code_lines += lines_in(cell.source)
 
 
-def words_in(text: str) -> int:
-    bare = MARKUP.sub(" ", TARGET.sub("] ", EQUATION.sub(" equation ", text)))
-    return len(WORD.findall(bare))
+def words_in(line: Line) -> int:
+    """Count the words of a line; a formula is read as one."""
+    if line.kind == "formula":
+        return int(line.is_first)
+    number = line.text[: line.text.index(line.content)]  # before an entry of a list
+    read = [node.content for node in line.nodes if node.type in ("text", "code_inline")]
+    words = [text for text in read if not text.startswith("<")]  # `<pad>` is none
+    code = [line.content] * (line.kind == "fence")
+    formulas = sum(node.type.startswith("math") for node in line.nodes)
+    return formulas + len(WORD.findall(" ".join([number, *words, *code])))
 
 
 def lines_in(source: str) -> int:

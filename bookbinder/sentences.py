@@ -12,14 +12,10 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter
-from bookbinder.roles import role_of
-from bookbinder.text import REFERENCE
+from bookbinder.page import REFERENCE, inline, lines_of
 
-MARKS = re.compile(r"^((?:>|\s|#+ |- |\d+\. |<summary>)*)(.*?)((?:</summary>)?)$")
 WORDS_IN_FORMULA = re.compile(r"\\text\{([^}]*)\}")
-NOT_PROSE = re.compile(
-    r"\$\$.*?\$\$|\$[^$]+\$|`[^`]*`|<[^>]*>|\{\{\w+\}\}|\]\([^)]*\)|\\\w+|https?://\S+"
-)
+NOT_WORDS = re.compile(r"\{\{\w+\}\}|\\\w+|https?://\S+")
 WORD = re.compile(r"[A-Za-z]{2}|\ba\b")
 SPOKEN = ("caption", "question")  # arguments of explore(...) and draw_arcs(...)
 
@@ -35,27 +31,22 @@ class Sentence:
 
 
 def is_prose(text: str) -> bool:
-    words = " ".join(WORDS_IN_FORMULA.findall(text)) + NOT_PROSE.sub(" ", text)
-    return bool(WORD.search(words))
+    """Say whether a text has words, in a formula, too, and not code and addresses alone."""
+    words = [node.content for node in inline(text) if node.type == "text"]
+    words += WORDS_IN_FORMULA.findall(text)
+    return bool(WORD.search(NOT_WORDS.sub(" ", " ".join(words))))
 
 
 def sentences_of(chapter: Chapter) -> Iterator[tuple[int, Sentence]]:
     """Yield the sentences of a chapter, each with the index of its cell."""
-    section = ""
-    for index, cell in enumerate(chapter.notebook.cells):
-        if cell.cell_type != "markdown":
-            continue
-        code = formula = False  # inside a block of it
-        for number, line in enumerate(cell.source.split("\n")):
-            code ^= line.lstrip().startswith(("```", "~~~"))
-            formula ^= line.strip() == "$$"
-            if line.startswith(("# ", "## ")) and not code:
-                section = role_of(line)
-            quoted = section == "references" and REFERENCE.match(line)
-            told = not formula or WORDS_IN_FORMULA.search(line)
-            marks, text, end = MARKS.match(line).groups()
-            if told and is_prose(text) and not (code or quoted):
-                yield index, Sentence(number, marks, text, end)
+    for line in lines_of(chapter):
+        text = line.content.removeprefix("<summary>").removesuffix("</summary>")
+        text = REFERENCE.sub("", text) if line.level else text  # the number of a chapter
+        is_entry = line.in_references and REFERENCE.match(line.text)
+        is_letters = line.kind == "formula" and not WORDS_IN_FORMULA.search(text)
+        if text and not is_entry and not is_letters and is_prose(text):
+            marks, _, end = line.text.partition(text)
+            yield line.cell, Sentence(line.number, marks, text, end)
 
 
 def messages_of(chapter: Chapter) -> Iterator[tuple[str, str, str]]:

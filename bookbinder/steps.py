@@ -17,9 +17,8 @@ from bookbinder.config import FILE, Book, Edition, guess
 from bookbinder.errors import BookError
 from bookbinder.notation import PAGE, read_notation, table
 from bookbinder.overlay import lay_over
+from bookbinder.page import LINK, TARGET, WORDS_OF_LINK, anchor_of
 from bookbinder.reading_time import Section, in_fives, minutes, sections
-from bookbinder.roles import WORDS
-from bookbinder.text import LINK, TARGET, WORDS_OF_LINK, anchor_of
 from bookbinder.words import worded
 
 Step = Callable[[Book, Edition, list[Chapter]], list[Chapter]]
@@ -210,10 +209,11 @@ def route_name(name: str) -> str:
 
 def what_to_read(chapter: Chapter, read: list[Section], file: str = "") -> str:
     """Say in Markdown what to read of a chapter."""
-    skipped = {s.heading.text for s in sections(chapter)} - {s.heading.text for s in read}
+    kept = {section.heading.text for section in read}
+    skipped = [section for section in sections(chapter) if section.heading.text not in kept]
     if not skipped:
         return ALL_AND_EXERCISES if any(s.is_exercises for s in read) else ALL
-    if skipped == {WORDS["exercises"]}:
+    if all(section.is_exercises for section in skipped):
         return ALL_BUT_EXERCISES
     links = (f"[{s.heading.title}]({file}#{anchor_of(s.heading)})" for s in read)
     return BETWEEN_LINKS.join(links)

@@ -5,7 +5,6 @@ Both are made from the executed notebooks; nothing is run again.
 
 import ast
 import copy
-import re
 import symtable
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,18 +20,14 @@ from bookbinder.config import Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.files import as_text, write_whole
 from bookbinder.language import in_language, language_of
+from bookbinder.page import ANSWER, lines_of, markdown_lines
 from bookbinder.publish import DECIDE, covered, origin, published, unexecuted
-from bookbinder.roles import role_of
 from bookbinder.solutions import read_bound
 from bookbinder.steps import english_chapters, without_links_elsewhere
-from bookbinder.text import lines_of
 from bookbinder.words import worded
 
 COMMAND = "make worksheets"
 FOLDERS = {False: "_build/worksheets", True: "_build/solutions"}
-FOLD = re.compile(
-    r"<details(?P<marks>[^>]*)>\s*(?P<summary><summary>.*?</summary>).*?</details>", re.DOTALL
-)
 OPEN = "raise NotImplementedError"
 RULES = worded(  # what students must know of grading
     "**Before you hand this in**: keep the names of the functions, and each check below its "
@@ -174,26 +169,16 @@ def names_in(
 
 
 def without_answers(source: str, where: str) -> str:
-    """Return prose with a line for the reader's answer in place of solutions; other folds stay."""
-    if source.count("<details") != len(FOLD.findall(source)):
+    """Return prose with a line to write an answer in place of ours; folds with a class stay."""
+    if len({source.count(mark) for mark in ("<details", "<summary>", "</details>")}) > 1:
         raise BookError(
             f"{where}: write <details>, <summary>...</summary>, text and </details> in one cell"
         )
-    return FOLD.sub(lambda fold: fold[0] if fold_stays(fold, where) else invitation(), source)
-
-
-def fold_stays(fold: re.Match, where: str) -> bool:
-    role = role_of(fold["summary"])
-    if role not in ("hint", "solution", "answer", "route"):
-        raise BookError(
-            f"{where}: a summary begins with Solution, Answer, Hint or What to read, got "
-            f"{fold['summary']!r}"
-        )
-    if (role == "hint") != ("hint" in fold["marks"]):
-        raise BookError(
-            f'{where}: write <details class="hint"> around hints, and around nothing else'
-        )
-    return role in ("hint", "route")
+    return "\n".join(
+        invitation() if line.fold == ANSWER else line.text
+        for line in markdown_lines(source)
+        if line.fold != ANSWER or line.content.startswith("<details")
+    )
 
 
 def taken_out(before: str, after: str) -> list[str]:

@@ -14,11 +14,10 @@ from bookbinder.binding import notebook_path, stale_files
 from bookbinder.chapters import tags_of
 from bookbinder.execution import cell_message, output_problems
 from bookbinder.export import saved_in
-from bookbinder.lint import problems
+from bookbinder.lint import explained, problems
 from bookbinder.overlay import overlays_of
 from bookbinder.overlay_format import PLACE
 from bookbinder.site.sources import shown_terms, term_places
-from bookbinder.terms import explained
 from bookbinder.worksheets import students
 
 MOST_LINES = {ast.FunctionDef: 20, ast.ClassDef: 75}  # docstrings apart

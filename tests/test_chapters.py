@@ -3,7 +3,7 @@
 import pytest
 from conftest import code_cell, write_files
 
-from bookbinder.chapters import heading_before, read_chapter
+from bookbinder.chapters import read_chapter
 from bookbinder.errors import BookError
 
 SHARED = code_cell("shared = 1")
@@ -45,8 +45,3 @@ def test_an_empty_chapter_is_named(path):
     path.write_text("\n")
     with pytest.raises(BookError, match=r"^book/00_x.md: is empty$"):
         read_chapter(path, "book/00_x.md")
-
-
-def test_the_heading_above_a_cell_is_found(path):
-    chapter = read_chapter(path, "a")
-    assert [heading_before(chapter, i) for i in (1, 4)] == ["0. Title", "Next"]

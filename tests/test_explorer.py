@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from bookbinder.text import seen_in_html
+from bookbinder.page import seen_in_html
 from d2l_attention.practice import (
     Arrow,
     Bars,

@@ -5,8 +5,8 @@ from itertools import chain
 
 import pytest
 
-from bookbinder.notation import letter_problems, number_of, read_notation, used_letters
-from bookbinder.terms import early_uses
+from bookbinder.lint import early_uses
+from bookbinder.notation import PAGE, number_of, read_notation
 from d2l_attention.frameworks import load
 from tests.conftest import ROOT
 from tests.this_book import BOOK, chapters, pages
@@ -79,25 +79,27 @@ def test_sentences_speak_the_terms_of_their_framework(edition):
     assert not found, "\n".join(["", *found])
 
 
-@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_homemade_words_stay_out(path):
-    text = path.read_text(encoding="utf-8")
-    allowed = ALLOWED.get(path.name, set())
+def test_homemade_words_stay_out():
     found = [
-        f"{path.name}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]!r}: {instead}"
+        f"{path.name}:{number}: {match[0]!r}: {instead}"
+        for path in WRITTEN
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         for word, instead in HOMEMADE.items()
-        for match in re.finditer(word, text, re.IGNORECASE if word.islower() else 0)
-        if match[0] not in allowed
+        for match in re.finditer(word, line, re.IGNORECASE if word.islower() else 0)
+        if match[0] not in ALLOWED.get(path.name, ())
     ]
     assert not found, "\n".join(["", *found])
 
 
-@pytest.mark.parametrize("edition", BOOK.editions, ids=lambda e: e.framework)
-def test_every_letter_of_an_equation_has_one_declared_meaning(edition):
-    found = letter_problems(read_notation(BOOK.source, edition.framework), pages(edition))
-    if edition != BOOK.editions[0]:  # it may leave out the chapter or section that uses a letter
-        found = [p for p in found if "does not use" not in p and "no chapter" not in p]
-    assert not found, "\n".join(["", *found])
+def test_a_letter_stands_in_its_chapter_and_has_one_meaning_there():
+    formulas = {page.number: page.text for page in pages(BOOK.editions[0]) if page.name != PAGE}
+    formulas[None] = "\n".join(formulas.values())
+    declared: list[tuple[str, int | None]] = []
+    for letter in read_notation(BOOK.source, BOOK.editions[0].framework):
+        for symbol in letter.symbol.split(", "):
+            assert symbol.strip("$") in formulas[letter.chapter], letter
+            declared.append((symbol, letter.chapter))
+    assert [entry for entry in declared if declared.count(entry) > 1] == []
 
 
 @pytest.mark.parametrize("edition", BOOK.editions, ids=lambda e: e.framework)
@@ -109,11 +111,12 @@ def test_the_name_of_a_letter_in_code_stands_in_the_code_of_its_chapter(edition)
         for chapter in chapters(edition)
     }
     code[None] = "\n".join(code.values())
-    letters = used_letters(read_notation(BOOK.source, edition.framework), chapters(edition))
+    letters = read_notation(BOOK.source, edition.framework)
     missing = [
         f"{letter.symbol} of chapter {letter.chapter}: {name}"
         for letter in letters
         for name in letter.names
+        if letter.chapter in code
         if name != "…" and not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", code[letter.chapter])
     ]
     assert not missing, "\n".join(["", *missing])

@@ -5,7 +5,7 @@ import pytest
 
 from bookbinder.chapters import Chapter, places_of
 from bookbinder.lint import agrees, problems
-from bookbinder.text import Page
+from bookbinder.page import Page
 
 GOOD = """# 4. Title
 
@@ -39,6 +39,18 @@ See the [section](#A-section).
 
 1. A. Author, “Work”, 1999. [doi](https://doi.org/10.1/x)
 """
+FOLDS = """
+<details class="hint">
+<summary>Hint 1</summary>
+</details>
+
+<details>
+<summary>Solution</summary>
+</details>
+
+"""
+TWICE = FOLDS + FOLDS.replace("Hint 1", "Hint 2")
+UNMARKED = "<details>\n<summary>Hint</summary>\n</details>\n\n"
 BEFORE = GOOD.replace("4.1", "3.1").replace("# 4.", "# 3.").replace("A section", "A heading")
 BEFORE = BEFORE.replace("#A-section", "#A-heading").replace("03_before.ipynb)", "04_title.ipynb)")
 
@@ -68,9 +80,9 @@ def test_a_good_page_has_no_problems(tmp_path):
     ("old", "new", "line", "problem"),
     [
         ("# 4. Title", "# Title", 1, "begins with its title"),
-        ("> **The question.** Why?", "Why?", 1, r"lacks '> **The question.**'"),
-        ("about 5 minutes to read", "5 minutes", 1, "lacks '**Time** {{minutes}}'"),
-        ("## Summary", "## End", 1, "closes with '## Summary'"),
+        ("> **The question.** Why?", "Why?", 1, "lacks its part 'question'"),
+        ("**Time** about 5 minutes to read", "", 1, "lacks its part 'time'"),
+        ("1. A. Author", "A. Author", 1, "lacks its part 'summary'"),
         ("by (4.1)", "by (4.2)", 19, "there is no equation (4.2)"),
         ("[(3.1)]", "[(3.2)]", 19, "03_before has no equation (3.2)"),
         ("tag{4.1}", "tag{4.2}", None, "equation 4.1 is numbered 4.2"),
@@ -92,6 +104,8 @@ def test_a_good_page_has_no_problems(tmp_path):
         ("See the", r"By \eqref{x}, see the", 21, "show this raw"),
         ("See the", "See <b>the</b>", 21, "show this raw"),
         ("$$ a = b", "x $$ a = b", 17, None),
+        ("## Summary", f"{TWICE}## Summary", None, None),
+        ("## Summary", f"{FOLDS}{UNMARKED}## Summary", 35, "of this name are of class 'hint'"),
     ],
 )
 def test_a_mistake_is_found_where_it_stands(tmp_path, old, new, line, problem):

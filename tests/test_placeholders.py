@@ -8,11 +8,11 @@ from bookbinder.chapters import read_chapter
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams, stale_diagrams
 from bookbinder.errors import BookError
-from bookbinder.notation import letter_problems, letters_in, read_notation, table
+from bookbinder.lint import early_uses
+from bookbinder.notation import read_notation, table
+from bookbinder.page import Page
 from bookbinder.reading_time import minutes, sections
 from bookbinder.steps import filled_in, minutes_of, read_routes
-from bookbinder.terms import early_uses
-from bookbinder.text import Page
 from tests.conftest import SAMPLE
 from tests.this_book import BOOK, chapters
 
@@ -88,12 +88,11 @@ def test_a_route_leaves_out_what_the_edition_does_and_leads_nowhere_else(book):
             read_routes(dataclasses.replace(book, routes={"two_hours": (entry,)}), read(book))
 
 
-def test_the_notation_table_has_common_letters_first_and_those_that_the_edition_uses(book):
+def test_the_notation_table_has_common_letters_first_and_those_of_the_chapters_there(book):
     text = table(read_notation(book.source, "pytorch"), read(book))
     assert text.index("**In every chapter**") < text.index("**Only in chapter 2**")
     assert "| $m$, $\\mathbf Q$ | keys | scalar | `m`, `Q[e, i]`, … |" in text
-    book.chapter_file("02_second").write_text("# 2. Second\n\nTake $m$.\n")
-    assert "Only in chapter" not in table(read_notation(book.source, "pytorch"), read(book))
+    assert "Only in chapter" not in table(read_notation(book.source, "pytorch"), read(book)[:1])
 
 
 def change_letters(book, old, new):
@@ -125,50 +124,6 @@ def test_a_broken_notation_is_named(book, old, new, message):
     change_letters(book, old, new)
     with pytest.raises(BookError, match=message):
         read_notation(book.source, "jax")
-
-
-@pytest.mark.parametrize(
-    ("text", "letters"),
-    [
-        (r"$\mathbf W_q\mathbf q$ and `$x$`", {"bold W", "bold q"}),
-        (r"$\sum_{j=1}^m \exp(a_j) \tag{4.2}$", {"j", "a"}),
-        (r"$\boldsymbol\alpha \in \mathbb R^{n \times m}$", {"bold alpha", "n", "m"}),
-        (r"$\mathrm{softmax}(K^\top)$, no $ here", {"K"}),
-    ],
-)
-def test_letters_are_found_in_equations(text, letters):
-    assert letters_in(text) == letters
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "text", "problems"),
-    [
-        ("", "", "Take $m$ and $r$.", []),
-        (
-            "",
-            "",
-            "Take $m$ and $s$.",
-            [
-                "book/02_second.md:3: the letter s is not in notation.toml, for this chapter or "
-                "for all",
-                "notation.toml: chapter 2 does not use $r$",
-            ],
-        ),
-        ("chapter = 2", "chapter = 3", "Take $m$.", ["notation.toml: no chapter 3"]),
-        (
-            "'$r$'",
-            "'$m$'",
-            "Take $m$.",
-            ["notation.toml: m has two meanings (chapter 2): 'keys' and 'radius'"],
-        ),
-    ],
-)
-def test_a_letter_is_declared_once_for_a_chapter_that_uses_it(book, old, new, text, problems):
-    change_letters(book, old, new)
-    book.chapter_file("02_second").write_text(f"# 2. Second\n\n{text}\n")
-    chapter = read(book)[1]
-    page = Page(chapter, chapter.notebook)
-    assert letter_problems(read_notation(book.source, "pytorch"), [page]) == problems
 
 
 def test_diagrams_come_to_the_notebooks_that_show_them(book):

@@ -7,10 +7,9 @@ from bookbinder.chapters import read_chapter
 from bookbinder.config import Book, Edition
 from bookbinder.language import Language, translated
 from bookbinder.lint import problems
-from bookbinder.roles import role_of
+from bookbinder.page import Page, headings_of, jupyter_anchor, lines_of, shown_words
 from bookbinder.site.sources import paired
 from bookbinder.steps import filled_in
-from bookbinder.text import Page, headings_of, jupyter_anchor, shown_words
 from tests.conftest import SAMPLE
 
 WORDS = {
@@ -33,6 +32,7 @@ WORDS = {
     "Hint 1": "提示 1",
     "Solution": "解",
 }
+ROLES = ["title", "question", "learn", "need", "time", "exercises", "summary", "references"]
 EXERCISES = ["Exercise-1.1", "Exercise-1.2", "Exercise-1.3"]
 
 
@@ -95,14 +95,10 @@ def test_minutes_and_questions_are_those_of_the_english(book):
     assert Page(chapter, chapter.notebook).minutes() == (10, 10)
     assert Page(chapter, chapter.notebook).passage("question") == "何为\n点？"
     assert Page(english, english.notebook).passage("question") == "What is\na dot?"
+    roles = [[line.role for line in lines_of(c) if line.role] for c in (english, chapter)]
+    assert roles[0] == roles[1] == ROLES
 
 
 def test_pages_know_sections_and_boxes_by_the_words_that_are_shown(book):
     shown = {"问题。": "question", "练习": "exercises", "总结": "summary", "参考文献": "references"}
     assert shown_words(read(book, "zh")) == shown
-
-
-def test_a_line_has_the_role_that_its_words_say():
-    lines = {"# 4. Title": "title", "## Summary": "summary", "**Time** about": "time", "W.": ""}
-    lines |= {"<summary>Hint 1</summary>": "hint", "## Summary of all": "", "### Summary": ""}
-    assert {line: role_of(line) for line in lines} == lines

@@ -6,9 +6,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from bookbinder.binding import notebook_path
 from bookbinder.files import read_notebook
+from bookbinder.page import markdown_lines
 from bookbinder.publish import DECIDE, covered, hidden_in_lab
 from bookbinder.solutions import counted, folded, unfolded
-from bookbinder.worksheets import FOLD
 from tests.this_book import BOOK, pages
 
 WORDS = "<details>\n<summary>Solution</summary>\n\nIn words.\n</details>"
@@ -61,7 +61,7 @@ def test_no_viewer_shows_a_solution_before_it_is_opened(edition):
             c for c in page.executed.cells if c.get("metadata", {}).get("tags") == ["solution"]
         ]
         stored = read_notebook(notebook_path(edition, page.name)).cells
-        shown = "\n".join(FOLD.sub("", c.source) for c in stored)
+        shown = "\n".join(x.text for c in stored for x in markdown_lines(c.source) if not x.fold)
         lines = {line for c in solved for line in c.source.splitlines() if len(line) > 40}
         given = {
             line for c in page.executed.cells if c not in solved for line in c.source.splitlines()

@@ -219,7 +219,7 @@ SLIPS = {
     "number changed": ("128", "129", "lacks 128; adds 129"),
     "equation changed": ("4.2", "4.3", "lacks 4.2; adds 4.3"),
     "two lines": ("has", "has\n", "one line"),
-    "another part of the page": ("The", "- The", "adds - "),
+    "another part of the page": ("The", "- The", "adds item"),
 }
 
 

@@ -165,11 +165,6 @@ CHAPTERS = {  # part of the chapter -> what stands there instead, and what is wr
         "```python\nlength(2)\n```",
         "only a solution defines 'length'",
     ),
-    '<details class="hint">': ("<details>", 'write <details class="hint"> around hints, and'),
-    "<summary>Hint 1</summary>": (
-        "<summary>More</summary>",
-        "begins with Solution, Answer, Hint or What to read",
-    ),
     ".\n</details>": (".", "</details> in one cell"),
     "<summary>Solution</summary>": ("", "</details> in one cell"),
 }

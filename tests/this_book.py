@@ -6,8 +6,8 @@ from functools import cache
 from bookbinder.binding import notebook_path, read_edition_chapters
 from bookbinder.chapters import Chapter
 from bookbinder.config import Edition, read_book
+from bookbinder.page import Page
 from bookbinder.solutions import read_bound
-from bookbinder.text import Page
 from d2l_attention.practice.exercises import exercises_in
 from tests.conftest import ROOT
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from bookbinder.chapters import Chapter, title_of
-from bookbinder.text import REFERENCE, Page
+from bookbinder.page import REFERENCE, Page
 from bookbinder.words import Say
 
 TITLE = re.compile(r"“(.*?),?”")

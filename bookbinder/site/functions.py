@@ -5,7 +5,7 @@ import inspect
 import re
 
 from bookbinder.chapters import Chapter, title_of
-from bookbinder.text import jupyter_anchor
+from bookbinder.page import jupyter_anchor
 from bookbinder.words import Say, worded
 
 ORIGIN = re.compile(r"^# From \S*?(\w+)\.md, (.*)$")

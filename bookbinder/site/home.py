@@ -9,8 +9,8 @@ from nbformat import NotebookNode
 from bookbinder.chapters import Chapter, number_of, title_of
 from bookbinder.config import Book
 from bookbinder.diagrams import diagram_text
+from bookbinder.page import Page
 from bookbinder.steps import Route
-from bookbinder.text import Page
 from bookbinder.words import Say, worded
 
 STRIP, CARD = "figures/strip_00.svg", "figures/card_{:02}.svg"  # in book/, where a book has them

@@ -9,10 +9,10 @@ from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
 from bookbinder.colab import INSTALL
+from bookbinder.page import CITATION, REFERENCE, TAG
 from bookbinder.publish import ANSI
 from bookbinder.solutions import is_solution, with_folds
 from bookbinder.steps import with_pages
-from bookbinder.text import CITATION, REFERENCE, TAG
 from bookbinder.words import Say, worded
 
 ORIGIN = re.compile(r"\A<!-- Made from .*? -->(?=\n)")

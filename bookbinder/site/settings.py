@@ -81,7 +81,7 @@ def sphinx_settings(
         "myst_dmath_allow_labels": False,
         "myst_heading_anchors": 4,
         "myst_url_schemes": ["http", "https", "mailto", ELSEWHERE],
-        "myst_heading_slug_func": "bookbinder.text.jupyter_anchor",
+        "myst_heading_slug_func": "bookbinder.page.jupyter_anchor",
         "html_math_renderer": "typeset",  # of the extension
         "suppress_warnings": ["misc.highlighting_failure"],  # tracebacks without their files
         "smartquotes": False,

@@ -14,7 +14,8 @@ from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.errors import BookError
 from bookbinder.files import as_text
 from bookbinder.language import Language, language_of, said_in
-from bookbinder.lint import link_problems
+from bookbinder.lint import TERM, link_problems, singular
+from bookbinder.page import Page, headings_of, jupyter_anchor, lines_of, shown_words
 from bookbinder.site.bibliography import references_page
 from bookbinder.site.functions import functions_page
 from bookbinder.site.home import home_page, home_pictures, lead_of
@@ -28,8 +29,6 @@ from bookbinder.site.settings import (
 )
 from bookbinder.solutions import read_bound
 from bookbinder.steps import read_routes, route_table
-from bookbinder.terms import BOLD, TABLE, TERM, singular
-from bookbinder.text import Page, headings_of, jupyter_anchor, lines_of, shown_words
 from bookbinder.words import Say
 
 GLOSS = re.compile(r"\s*[(（][^)）]*[)）]")  # what a translation adds to a term: its English
@@ -123,11 +122,11 @@ def term_places(
 def shown_terms(english: Chapter, shown: Chapter) -> dict[str, str]:
     """Return the terms that a chapter explains, as it shows them in bold, with their English."""
     found: dict[str, str] = {}
-    for lines in zip(lines_of(english), lines_of(shown), strict=True):
-        bold = [BOLD.findall(line.text) for line in lines if not line.text.startswith(TABLE)]
-        for term, words in zip(*bold, strict=False):
-            if TERM.fullmatch(term):
-                found.setdefault(words, term)
+    for old, new in zip(lines_of(english), lines_of(shown), strict=True):
+        bold = zip(old.bold, new.bold, strict=False) if old.kind != "row" else ()
+        found |= {
+            words: term for term, words in bold if TERM.fullmatch(term) and words not in found
+        }
     return found
 
 

@@ -13,8 +13,8 @@ from sphinx.locale import translators
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from bookbinder.page import EQUATION, TAG
 from bookbinder.site.settings import ELSEWHERE
-from bookbinder.text import EQUATION, TAG
 
 UNTOUCHED = (nodes.literal, nodes.literal_block, nodes.reference, nodes.math, nodes.math_block)
 
