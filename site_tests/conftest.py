@@ -16,10 +16,10 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from bookbinder.site.browser import FLAGS, chromium_path
 from playwright.sync_api import sync_playwright
 
 from bookbinder.config import read_book
-from bookbinder.site.browser import FLAGS, chromium_path
 from bookbinder.site.settings import folder_of
 
 os.environ.setdefault("D2L_DEVICE", "cpu")

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urldefrag
 from conftest import ROOT, SITE
 
 from bookbinder.outputs import SVG
-from bookbinder.site.light_svg import slim
+from bookbinder.site.svg import slim
 from bookbinder.solutions import KEYS
 
 RAW = re.compile(r"\$|\\\(|\\\[|\\(?:eqref|ref|tag|label)\b|<!--|\[\[\d+\]\]|\{raw\}")
