@@ -68,7 +68,8 @@ def build(book: Book, wanted: list[Edition], there: list[Edition]) -> None:
         read = {e: read_edition_chapters(book, e) for e in editions if e in wanted or e in beside}
         for edition in wanted:
             build_edition(book, edition, edition_folder(book, edition, new), read)
-        pages = [path.read_text(encoding="utf-8") for path in new.rglob("*.html")]
+        found = (p for e in wanted for p in edition_folder(book, e, new).glob("*.html"))
+        pages = [path.read_text(encoding="utf-8") for path in found]
         equations = Typeset(pages, [c for edition in wanted for c in read[edition]])
         for edition in wanted:
             language = language_of(book, edition.language)

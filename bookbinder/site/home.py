@@ -38,7 +38,7 @@ OPENING = """\
   const chapter = links.find((a) => a.pathname.endsWith("/" + left.page + ".html"));
   if (!chapter) return;
   const link = document.querySelector(".go-on");
-  link.href = chapter.href + (left.section ? "#" + left.section : "");
+  link.href = chapter.getAttribute("href") + (left.section ? "#" + left.section : "");
   link.textContent = link.textContent.replace("{{chapter}}", chapter.textContent.trim());
   link.hidden = false;
 }})();

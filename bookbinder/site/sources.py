@@ -157,7 +157,9 @@ def page_in_language(text: str, book: Book, chapters: list[Chapter], language: L
 def otherwise_said(book: Book, chapter: Chapter, language: Language) -> Iterator[tuple[str, str]]:
     """Yield what a composed page has of a chapter that is no message: title and question."""
     titles = [book.listed(c.name, title_of(c)) for c in (chapter.english, chapter)]
-    yield titles[0], language.said(titles[1])
+    said = language.said(titles[1])
+    yield titles[0], said
+    yield f"{titles[0]} <{chapter.name}>", f"{said} <{chapter.name}>"  # in a table of contents
     asked = [Page(c, c.notebook).passage("question") for c in (chapter.english, chapter)]
     yield from zip(*(text.split("\n") for text in asked), strict=True)
 
