@@ -13,7 +13,8 @@ async () => {
     if (!walk.currentNode.parentElement.closest(hidden)) words.push(walk.currentNode.data);
   const math = all(".math");
   // Stretches without a picture: how long each is, and the heading that it begins under.
-  const article = document.querySelector("article"), top = article.getBoundingClientRect().top;
+  const article = document.querySelector("article") ?? document.body; // of the search, too
+  const top = article.getBoundingClientRect().top;
   const place = (e) => { const box = e.getBoundingClientRect(); return [box.top - top, box.bottom - top]; };
   const seen = [...article.querySelectorAll("img, .d2l-explorer, .attention-widget")]
     .filter((picture) => picture.checkVisibility() && picture.offsetHeight >= 40)

@@ -21,11 +21,11 @@ MATH = re.compile(
 WIDE = 14  # em: wider formulas in a line may be wider than a phone
 PLAIN = re.compile(  # what neither a browser nor a reader of MathML misses
     r' (?:class="MathJax"|jax="CHTML"|texclass="\w+"|data-mjx-texclass="\w+"|'
-    r'unselectable="on"|xmlns="[^"]+")|(?<=;) ?position: relative;| style="position: relative;"'
+    r'unselectable="on"|xmlns="[^"]+")|(?<=;) ?position: relative;| style="position: relative;"|'
+    r'<mjx-c class="mjx-c206\d"></mjx-c>'  # a letter without form
 )
 GLYPHS = r'((?:<mjx-c class="[^"]*"></mjx-c>)*)'
-NESTED = (  # boxes around letters that have nothing but letters in them, and letters without form
-    re.compile(r'<mjx-c class="mjx-c206\d"></mjx-c>'),
+NESTED = (  # boxes around letters that have nothing but letters in them
     re.compile(rf'<(?:mjx-m(?:[ino]|text))(?: class="mjx-\w+")?>{GLYPHS}</mjx-m\w+>'),
     re.compile(rf"<mjx-TeXAtom>{GLYPHS}</mjx-TeXAtom>"),
 )
@@ -72,8 +72,9 @@ class Typeset:
     def copy_fonts(self, folder: Path) -> None:
         """Copy the fonts that the style sheet names."""
         folder.mkdir(exist_ok=True)
-        for name in re.findall(r"fonts/(MathJax_[\w-]+\.woff)", self.style):
-            fonts = mathjax_folder() / "output/chtml/fonts/woff-v2"
+        fonts = mathjax_folder() / "output/chtml/fonts/woff-v2"
+        for part in self.style.split('url("fonts/')[1:]:
+            name = part.partition('"')[0]
             shutil.copyfile(fonts / name, folder / name)
 
 
@@ -85,7 +86,7 @@ def light(html: str) -> str:
     """Return a typeset equation without what changes nothing: a browser lays it out sooner."""
     html = PLAIN.sub("", html)
     for box in NESTED:
-        html = box.sub(r"\1" if box.groups else "", html)
+        html = box.sub(r"\1", html)
     return html
 
 

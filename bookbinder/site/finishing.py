@@ -7,6 +7,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from html import escape, unescape
 from pathlib import Path
+from xml.etree import ElementTree
 
 from bookbinder.site.equations import Typeset
 from bookbinder.site.svg import slim, with_dark_version
@@ -38,7 +39,6 @@ PRINTED = re.compile(
 TAG = re.compile(r"<[^>]*>")
 FONT = re.compile(r"url\((fonts/[\w-]+\.woff2)\)")
 NOT_COLORED = re.compile(r'<span class="(?:nn?|p|w)">([^<]*)</span>')  # in pygments' styles
-LENGTH = re.compile(r'\s(width|height)="([\d.]+)(pt|px)?"')
 PX_PER_PT = 4 / 3
 WIDE = 600  # CSS pixels; a picture of this width is not shrunk on a phone, it is moved
 DRAWN = worded("The code that draws this is in the notebook.")  # in book.css
@@ -74,7 +74,7 @@ def finish(folder: Path, equations: Typeset, said: Say) -> None:
             path.unlink()
 
 
-def finish_pictures(folder: Path) -> dict[str, tuple[float, float]]:
+def finish_pictures(folder: Path) -> dict[str, tuple[float, ...]]:
     """Make pictures light, with a version for dark pages; return their width and height."""
     sizes = {}
     for path in folder.glob("_images/*.svg"):
@@ -84,7 +84,7 @@ def finish_pictures(folder: Path) -> dict[str, tuple[float, float]]:
     return sizes
 
 
-def finished(page: str, sizes: dict[str, tuple[float, float]], said: Say) -> str:
+def finished(page: str, sizes: dict[str, tuple[float, ...]], said: Say) -> str:
     """Return the text of a page that asks for pictures when they are in view.
 
     `sizes` are those of the pictures, for which the page keeps room until they are there.
@@ -132,10 +132,12 @@ def kept_beside(weights: str, folder: Path) -> str:
     return f' data-from="{name}"'
 
 
-def size_of(svg: str) -> tuple[float, float]:
+def size_of(svg: str) -> tuple[float, ...]:
     """Return width and height of a picture in CSS pixels, zeros where it does not say."""
-    found = {
-        name: round(float(number) * (PX_PER_PT if unit == "pt" else 1), 2)
-        for name, number, unit in LENGTH.findall(svg.partition("<svg")[2].partition(">")[0])
-    }
-    return found.get("width", 0), found.get("height", 0)
+    root = ElementTree.fromstring(svg.encode())
+    return tuple(pixels(root.get(name, "0")) for name in ("width", "height"))
+
+
+def pixels(length: str) -> float:
+    number = float(length.removesuffix("pt").removesuffix("px"))
+    return round(number * (PX_PER_PT if length.endswith("pt") else 1), 2)

@@ -1,7 +1,6 @@
 """Compose the home page: a trained layer, where to begin or go on, the routes, the chapters."""
 
-import re
-from html import unescape
+from xml.etree import ElementTree
 
 from nbformat import NotebookNode
 
@@ -14,9 +13,8 @@ from bookbinder.text import Page
 from bookbinder.words import Say, worded
 
 STRIP, CARD = "figures/strip_00.svg", "figures/card_{:02}.svg"  # in book/, where a book has them
-DESC = re.compile(r"<desc[^>]*>([^<]*)")
 LEARNED = '<div class="d2l-arcs" data-kind="sentence"'  # the widget of the chapter that trains it
-CAPTION = re.compile(r'(?<=<p class="cap">)[^<]*')
+CAPTION = '<p class="cap">'
 TRAINED = worded(
     "{chapter} trains this layer on sentences of such words, "
     "and never shows it a tired animal. The page computes with its three matrices."
@@ -139,7 +137,9 @@ def learned(chapters: list[Chapter], notebooks: list[NotebookNode]) -> str:
             html = "".join(output.get("data", {}).get("text/html", ""))
             if html.startswith(LEARNED):
                 link = f'<a href="{chapter.name}.html">{title_of(chapter)}</a>'
-                return CAPTION.sub(f"\n{TRAINED.format(chapter=link)}\n", html, count=1)
+                before, _, after = html.partition(CAPTION)
+                told, after = TRAINED.format(chapter=link), after.partition("<")[2]
+                return f"{before}{CAPTION}\n{told}\n<{after}"
     return ""
 
 
@@ -168,7 +168,7 @@ def home_pictures(book: Book, chapters: list[Chapter], say: Say) -> dict[str, st
 
 def shown(name: str, pictures: dict[str, str]) -> str:
     """Return a picture in Markdown, with what it says of itself as its alt text."""
-    alt = unescape(DESC.search(pictures[name])[1])
+    alt = ElementTree.fromstring(pictures[name]).findtext("{*}desc")
     return f"![{alt}]({name})"
 
 

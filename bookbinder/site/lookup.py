@@ -17,7 +17,7 @@ try:
 except ImportError:
     griffe = None
 
-ORIGIN = re.compile(r"^# From \S*?(\w+)\.md, (.*)$", re.MULTILINE)
+ORIGIN = "# From "  # book/04_masked_softmax.md, The softmax
 TITLES = {
     "parameters": worded("Arguments"),
     "returns": worded("Returns"),
@@ -26,7 +26,6 @@ TITLES = {
 }
 SHORT = re.compile(r"^(Args|Raises): (\S.*(?:\n +.*)*)", re.MULTILINE)
 NAMES = re.compile(r"^(\w+(?: and \w+)*),? ")
-QUOTED_TITLE = re.compile(r"“(.*?),?”")
 INTRODUCTION = (
     worded("The chapters derive these functions; {code} gives all of them."),
     worded(
@@ -72,12 +71,14 @@ def parsed(module: str, texts: dict[str, str]) -> "griffe.Module":
 
 def origins_of(text: str, tree: "griffe.Module") -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the functions and classes, each with the chapter and heading that a comment names."""
-    comments = {text.count("\n", 0, m.start()) + 1: (m[1], m[2]) for m in ORIGIN.finditer(text)}
+    lines = enumerate(text.splitlines(), 1)
+    comments = {n: line.removeprefix(ORIGIN) for n, line in lines if line.startswith(ORIGIN)}
     for name, item in tree.members.items():
         if not item.is_alias and (item.is_function or item.is_class):
             above = [line for line in comments if line < item.lineno]
             if above:
-                yield name, comments[above[-1]]
+                file, _, heading = comments[above[-1]].partition(", ")
+                yield name, (Path(file).stem, heading)
 
 
 def definition(item: "griffe.Object", derived: str = "", kind: str = "function") -> str:
@@ -140,8 +141,8 @@ def works(chapters: list[Chapter]) -> list[Work]:
     found: dict[str, Work] = {}
     for chapter in chapters:
         for number, quoted, note in references(chapter):
-            title = QUOTED_TITLE.search(quoted)
-            key = re.sub(r"\W+", " ", title[1] if title else quoted).lower().strip()
+            title = quoted.partition("“")[2].partition("”")[0] or quoted
+            key = "".join(filter(str.isalnum, title)).lower()
             found.setdefault(key, Work(quoted)).notes.append((chapter, number, note))
     return sorted(found.values(), key=lambda work: last_name(work.quoted))
 
@@ -161,8 +162,9 @@ def references(chapter: Chapter) -> list[tuple[str, str, str]]:
 
 
 def last_name(quoted: str) -> str:
-    first = re.split(r",| and | et al| “", quoted)[0]
-    return first.split()[-1].lower() if first.split() else ""
+    for end in (",", " and ", " et al", " “"):
+        quoted = quoted.partition(end)[0]
+    return quoted.split()[-1].lower() if quoted.split() else ""
 
 
 def references_page(chapters: list[Chapter]) -> str:

@@ -184,7 +184,7 @@ def localize(
     for link in article.select("a[href]"):
         page, _, anchor = link["href"].partition("#")
         goal = page.removesuffix(".html") or name
-        if re.match(r"\w+:", link["href"]):
+        if ":" in page:  # of the web
             continue
         if goal in names:
             link["href"] = f"#{goal}--{unquote(anchor)}" if anchor else f"#{goal}"

@@ -18,7 +18,6 @@ ELSEWHERE = "edition"
 SAID = re.compile(r'\bsay\("([^"]+)"\)')  # in the scripts of the pages
 LESS = "\\u003c"  # in a script that stands in a page
 SCRIPTS = [["book.js", {"priority": 300}], ["previews.js", {"priority": 301}]]
-DAY = re.compile(r"\d{4}-\d\d-\d\d")
 THEME_OPTIONS = {
     "show_navbar_depth": 1,
     "use_download_button": False,
@@ -181,7 +180,7 @@ def last_changes(folder: Path) -> dict[str, str]:
 
     Without git, or outside of a repository, nothing is known and the result is empty.
     """
-    command = ["git", "-C", str(folder), "log", "--format=%cs", "--name-only", "--", "."]
+    command = ["git", "-C", str(folder), "log", "--format=@%cs", "--name-only", "--", "."]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -189,8 +188,8 @@ def last_changes(folder: Path) -> dict[str, str]:
     days: dict[str, str] = {}
     day = ""
     for line in filter(None, done.stdout.splitlines()):  # newest first: a day, then its files
-        if DAY.fullmatch(line):
-            day = line
+        if line.startswith("@"):
+            day = line.removeprefix("@")
         else:
             days.setdefault(Path(line).name, day)
     return days

@@ -53,9 +53,8 @@ from bookbinder.text import (
 )
 from bookbinder.words import worded
 
-ORIGIN = re.compile(r"\A<!-- Made from .*? -->(?=\n)")
-FRAME = re.compile(r"(?:Cell )?In ?\[\d+\]|File ")
-RULE = re.compile(r"-{20,}")
+ORIGIN = "<!-- Made from "
+FRAME = ("Cell In", "In [", "In[", "File ")  # how a call begins in a traceback
 GLOSS = re.compile(r"\s*[(（][^)）]*[)）]")  # what a translation adds to a term: its English
 MARKUP = re.compile(r"(<[^>]*>|^:\w+: |\]\([^)]*\)|\[|\||\*\*|\*)")  # between words of a page
 CODE = (worded("Show the code"), worded("Hide the code"))
@@ -177,7 +176,8 @@ def site_notebook(
     """
     page = with_folds(notebook, language.said)
     title = title_cell(page)
-    title.source = ORIGIN.sub("", title.source)
+    if title.source.startswith(ORIGIN):
+        title.source = "\n" + title.source.partition("\n")[2]
     for cell in page.cells:
         if cell.cell_type == "markdown":
             cell.metadata = NotebookNode()
@@ -193,11 +193,11 @@ def with_calls_folded(output: NotebookNode, language: Language) -> list[Notebook
     if output.output_type != "error":
         return [output]
     plain = [ANSI.sub("", part) for part in output.traceback]
-    frames = [at for at, part in enumerate(plain) if FRAME.match(part)]
+    frames = [at for at, part in enumerate(plain) if part.startswith(FRAME)]
     kept = [
         part
         for at, part in enumerate(output.traceback)
-        if at not in frames[:-1] and not RULE.fullmatch(plain[at].strip())
+        if at not in frames[:-1] and set(plain[at].strip()) != {"-"}
     ]
     shown = [NotebookNode({**output, "traceback": kept})]
     if calls := [plain[at] for at in frames[:-1]]:

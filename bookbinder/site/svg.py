@@ -7,7 +7,6 @@ its own background in both versions, so that it can be read on any page.
 import colorsys
 import re
 
-ROOT = re.compile(r"<svg\b[^>]*>")
 HEAT_MAP = re.compile(r'<g id="QuadMesh_\d+"([^>]*)>(.*?)</g>', re.DOTALL)
 FOUND = re.compile(r'(?:(fill|stroke): |(fill|stroke)=")(#[0-9a-fA-F]{6})\b')
 PAGE, INK = 0.07, 0.95  # the lightness that white and black become; #121212 is the dark page
@@ -27,7 +26,6 @@ GAP = re.compile(r" ?\n(?=[A-Za-z]|$)|(?<=[A-Z]) ")
 LONG_NUMBER = re.compile(r"-?\d+\.\d+")
 PLACE = re.compile(r'(?<= transform=")translate\([^)]*\)')
 NAME = re.compile(r'(?<=<g) id="(?!QuadMesh)[^"]*"')
-INDENT = re.compile(r"\n\s+")
 CELL = re.compile(r'<path d="([^"]*)" (clip-path="[^"]*" style="[^"]*")/>')
 BOX = re.compile(r"M(\S+) (\S+)L(\S+) \2L\3 ([^\sLz]+)L\1 \4(?:L\1 \2z?|z)(?=[\"M])")
 
@@ -36,7 +34,8 @@ def slim(svg: str) -> str:
     """Return a picture whose places have two decimals, and heat maps one path for equal cells."""
     svg = PATH.sub(lambda path: GAP.sub("", LONG_NUMBER.sub(shorter, path[0])), svg)
     svg = PLACE.sub(lambda place: LONG_NUMBER.sub(shorter, place[0]), svg)
-    svg = BOX.sub(box, INDENT.sub("\n", NAME.sub("", svg)))
+    svg = "\n".join(line.lstrip() for line in svg.split("\n"))
+    svg = BOX.sub(box, NAME.sub("", svg))
     return HEAT_MAP.sub(with_equal_cells_joined, svg)
 
 
@@ -65,12 +64,10 @@ def with_equal_cells_joined(heat_map: re.Match) -> str:
 
 def with_dark_version(svg: str) -> str:
     """Return an SVG that also has the colors for a dark page."""
-    root = ROOT.search(svg)
-    if root is None or not (rules := dark_rules(svg)):
-        return svg
-    style = f"<style>@media (prefers-color-scheme: dark){{{''.join(rules)}}}</style>"
+    root = svg.index(">", svg.index("<svg")) + 1
+    style = f"<style>@media (prefers-color-scheme: dark){{{''.join(dark_rules(svg))}}}</style>"
     turned = FILTER if 'id="QuadMesh' in svg else ""
-    return svg[: root.end()] + style + turned + svg[root.end() :]
+    return svg[:root] + style + turned + svg[root:]
 
 
 def dark_rules(svg: str) -> list[str]:

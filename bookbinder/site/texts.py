@@ -28,7 +28,7 @@ NOT_SEARCHED = ("genindex.html", "search.html", "index.html")
 SHOWN = "div.math[id], strong[id^=term-], li > p > span[id^=reference-]"
 LEADING = "a[href*='#equation-'], a[href*='#term-'], a[href*='#reference-']"
 BLOCKS = ["p", "li", "ul", "ol", "dd", "dt", "dl", "blockquote", "section", "details"]
-LINE_END = re.compile(r"\n|<wbr/?>")  # a tag where a line of Chinese shows no gap
+HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"]
 ASSISTIVE = re.compile(r"<mjx-assistive-mml.*?</mjx-assistive-mml>")  # a preview reads its TeX
 
 
@@ -74,7 +74,7 @@ def sections(name: str, article: "bs4.Tag") -> Iterator[list[str]]:
     found = []
     for part in reversed(article.select("section[id], dl.py:has(> dt[id])")):  # inner ones first
         is_code = part.name == "dl"
-        label = part.find("dt" if is_code else re.compile("^h[1-6]$"))
+        label = part.find("dt" if is_code else HEADINGS)
         title, anchor = plain(label) if label else "", part.get("id", "")
         if is_code:
             anchor = label["id"]
@@ -102,7 +102,8 @@ def preview(part: "bs4.Tag") -> str:
     if part.name == "div":
         return f'<div class="math">{part.decode_contents()}</div>'
     block, mark = part.find_parent(BLOCKS), f'id="{part["id"]}"'
-    lines = LINE_END.split(str(block)) if part.name == "strong" else [str(block)]
+    html = str(block)
+    lines = html.replace("<wbr/>", "\n").split("\n") if part.name == "strong" else [html]
     line = BeautifulSoup(next(line for line in lines if mark in line), "html.parser")
     for tag in line.find_all(["a", *BLOCKS]):
         tag.unwrap()
