@@ -36,13 +36,6 @@ def test_the_layer_that_chapter_3_trained_looks_at_the_chosen_noun(home):
     assert weights in stored
 
 
-def test_less_motion_is_respected(home):
-    motion = "e => getComputedStyle(e).transitionDuration.split(', ')"
-    arc = ".d2l-arcs path >> nth=0"
-    assert set(home(reduced_motion="reduce").locator(arc).evaluate(motion)) == {"0s"}
-    assert "0.2s" in home(reduced_motion="no-preference").locator(arc).evaluate(motion)
-
-
 def test_without_a_script_the_weights_stand_there(browser, addresses):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

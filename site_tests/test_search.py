@@ -92,27 +92,6 @@ def test_the_switch_keeps_chapter_and_heading(browser, addresses, way):
     context.close()
 
 
-LACKING = [
-    (edition.name, folder, name)
-    for edition, folder in zip(BOOK.editions[1:], FURTHER, strict=True)
-    for name in edition.without[:1]
-]
-
-
-@pytest.mark.parametrize(("edition", "folder", "chapter"), LACKING)
-def test_the_switch_says_which_edition_lacks_a_chapter_and_leads_to_what_it_has(
-    browser, addresses, edition, folder, chapter
-):
-    context = browser.new_context(viewport={"width": 390, "height": 800})
-    page = open_page(context, f"{addresses['file']}/{chapter}.html")
-    link = page.get_by_role("link", name=edition, exact=True)
-    assert link.get_attribute("title").startswith(f"The edition in {edition} leaves this chapter")
-    link.click()
-    page.wait_for_url(f"{addresses['file']}/{folder}index.html")
-    assert not page.locator(".lacks").count()
-    context.close()
-
-
 def test_next_leads_through_the_whole_book(browser, addresses):
     context = browser.new_context()
     page = open_page(context, f"{addresses['file']}/00_start_here.html")

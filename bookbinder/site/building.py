@@ -58,8 +58,8 @@ def build(book: Book, wanted: list[Edition], there: list[Edition]) -> None:
     begun = time.monotonic()
     goal, new = site_folder(book), site_folder(book).with_name("site.new")
     shutil.rmtree(new, ignore_errors=True)
-    everything = [*book.editions, *wanted, *there]
-    editions = [e for e in dict.fromkeys(everything) if e in wanted or e in there]
+    known = (e for language in book.languages for e in book.editions_in(language))
+    editions = tuple(e for e in known if e in wanted or e in there)
     beside = [e for e in there if any(e in neighbors(one, editions) for one in wanted)]
     try:
         for edition in wanted:

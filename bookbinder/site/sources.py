@@ -73,10 +73,10 @@ def edition_sources(
     """
     chapters, language = read[edition], language_of(book, edition.language)
     pages = pages_of(book, edition, chapters)
-    files = {}
+    files, others = {}, book.editions_in(edition.language)  # be they built or not
+    folders = {e.notebooks.name: address_of(e, edition, book.editions) for e in others}
     for page in pages:
         listed = {line.text for line in page.lines() if line.in_references}
-        folders = {e.notebooks.name: address_of(e, edition, book.editions) for e in read}
         notebook = site_notebook(page.executed, listed, folders, language)
         files[f"{page.name}.ipynb"] = as_text(notebook)
     pictures = home_pictures(book, chapters, str)
