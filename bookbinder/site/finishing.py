@@ -3,11 +3,13 @@
 import base64
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from html import escape, unescape
 from pathlib import Path
 from xml.etree import ElementTree
+
+import tinycss2
 
 from bookbinder.site.equations import Typeset
 from bookbinder.site.svg import slim, with_dark_version
@@ -39,6 +41,9 @@ PRINTED = re.compile(
 TAG = re.compile(r"<[^>]*>")
 FONT = re.compile(r"url\((fonts/[\w-]+\.woff2)\)")
 NOT_COLORED = re.compile(r'<span class="(?:nn?|p|w)">([^<]*)</span>')  # in pygments' styles
+NAME = re.compile(r"[A-Za-z_][\w-]*")  # of a class, anywhere in a page or a script
+CLASSES = re.compile(r":not\([^)]*\)|\.([A-Za-z_][\w-]*)")  # that a selector asks for
+TEXTS = ("sections.js", "preview-texts.js")  # of the book, for search and previews
 PX_PER_PT = 4 / 3
 WIDE = 600  # CSS pixels; a picture of this width is not shrunk on a phone, it is moved
 DRAWN = worded("The code that draws this is in the notebook.")  # in book.css
@@ -69,9 +74,31 @@ def finish(folder: Path, equations: Typeset, said: Say) -> None:
         text = look.read_text("utf-8").replace(f'"{DRAWN}"', f'"{said(DRAWN)}"')
         text += equations.style if look.name == "book.css" else ""
         look.write_text(FONT.sub(lambda font: inlined(static / font[1]), text), encoding="utf-8")
+    scripts = (p for p in static.glob("**/*.js") if p.name not in TEXTS and "weights" not in p.name)
+    used = {
+        name for p in (*scripts, *folder.glob("*.html")) for name in NAME.findall(p.read_text())
+    }
+    for path in (static / "styles").glob("*.css"):
+        rules = tinycss2.parse_stylesheet(path.read_text(encoding="utf-8"), True, True)
+        path.write_text("".join(used_only(rules, used)), encoding="utf-8")
     for path in (path for pattern in UNUSED for path in folder.glob(pattern)):
         if path.is_file():
             path.unlink()
+
+
+def used_only(rules: list, names: set[str]) -> Iterator[str]:
+    """Yield the rules of a style sheet but those for classes that are not among the names."""
+    for rule in rules:
+        if rule.type == "at-rule" and rule.lower_at_keyword in ("media", "supports"):
+            inner = tinycss2.parse_rule_list(rule.content, True, True)
+            yield f"@{rule.at_keyword}{tinycss2.serialize(rule.prelude)}{{"
+            yield from used_only(inner, names)
+            yield "}"
+        elif rule.type != "qualified-rule" or any(
+            set(filter(None, CLASSES.findall(selector))) <= names
+            for selector in tinycss2.serialize(rule.prelude).split(",")
+        ):
+            yield rule.serialize()
 
 
 def finish_pictures(folder: Path) -> dict[str, tuple[float, ...]]:
