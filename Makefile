@@ -85,7 +85,7 @@ test-site: site  ## build the site and look at every page of it in Chromium
 	$(PYTEST) site_tests $(ALONE:%=--ignore %) --numprocesses 2 --dist loadgroup
 
 pdf: $(SITE)  ## print the whole book as one PDF in _build/, with Chromium; ARGS=--no-exercises, a shorter one
-	@$(BIND) site --languages en $(filter-out en,$(LANGUAGE))
+	@$(BIND) site $(EDITION)
 	@$(BIND) pdf $(EDITION) $(ARGS)
 
 slides: $(SITE)  ## write the slides of CHAPTER=4 as one file

@@ -185,7 +185,8 @@ def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = N
             continue
         stored = read_bound(path)
         notebook = published(chapter, with_outputs(chapter, stored))
-        notebook.metadata[MADE_WITH] = stored.metadata.get(MADE_WITH)
+        if MADE_WITH in stored.metadata:
+            notebook.metadata[MADE_WITH] = stored.metadata[MADE_WITH]
         if read_or_empty(path) != as_text(folded(notebook)):
             stale.append(f"{book.named(path)} differs from {chapter.file}")
     stale += stale_diagrams(book.source, chapters, edition.notebooks)

@@ -17,7 +17,7 @@ from bookbinder.execution import frameworks_own
 from bookbinder.messages import update_messages
 from bookbinder.overlay import drift, stamp
 from bookbinder.reader_copies import bring_copies, bring_fresh, write_contents_panel
-from bookbinder.site.building import build_site, open_site
+from bookbinder.site.building import build_alone, build_site
 from bookbinder.site.printing import print_book
 from bookbinder.worksheets import bind_worksheets
 
@@ -75,9 +75,9 @@ def parser() -> argparse.ArgumentParser:
     grade("folder", help="with a notebook, or a folder, for each student")
     grade("--chapter", default="", help="by default the one that most notebooks are of")
     grade("--exercises", type=Path, help="a file with exercises of your own, in place of a chapter")
-    site = add("site", make_site, "build the site from the notebooks", False)
-    site("--languages", nargs="+", default=[ENGLISH], metavar="LANGUAGE", help="(default: en)")
-    add("site-open", lambda book, _: open_site(book), "show the site in a browser", False)
+    site = add("site", make_site, "build the site from the notebooks, or one edition of it")
+    about = "with these languages (default: en, all frameworks)"
+    site("--languages", nargs="+", default=[ENGLISH], metavar="LANGUAGE", help=about)
     add("pdf", make_pdf, "print the site as one PDF")(
         "--no-exercises", dest="exercises", action="store_false", help="leave out the exercises"
     )
@@ -102,7 +102,10 @@ def bound_edition_of(book: Book, options: argparse.Namespace) -> Edition:
 def make_site(book: Book, options: argparse.Namespace) -> None:
     for language in options.languages:
         book.edition(book.editions[0].framework, language)
-    build_site(book, tuple(options.languages))
+    if options.framework or options.language != ENGLISH:
+        build_alone(book, edition_of(book, options))
+    else:
+        build_site(book, options.languages)
 
 
 def bring_book(book: Book, options: argparse.Namespace) -> None:

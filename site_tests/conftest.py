@@ -19,7 +19,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from bookbinder.config import read_book
-from bookbinder.site.browser import FLAGS, chromium_path
+from bookbinder.site.printing import FLAGS, chromium_path
 from bookbinder.site.settings import folder_of
 
 os.environ.setdefault("D2L_DEVICE", "cpu")
@@ -30,24 +30,14 @@ WAYS = ("file", "server")
 PAGE = re.compile(r"\d\d_[a-z0-9_]+|\w+(?=\.html)")  # in the parameters of a test
 CHROMIUM = chromium_path()
 NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
-GATHER, LOOK = (
-    (Path(__file__).parent / name).read_text(encoding="utf-8") for name in ("gather.js", "look.js")
-)
-OPEN_FOLDS = """() => {
-  const opened = (fold) => new Promise((done) => {
-    fold.addEventListener("toggle", done, {once: true});
-    fold.open = true;
-  });
-  return Promise.all([...document.querySelectorAll("details:not([open])")].map(opened));
-}"""
-
+GATHER = Path(__file__).with_name("gather.js").read_text(encoding="utf-8")
 BOOK = read_book(ROOT)
 FURTHER = tuple(f"{folder_of(e, BOOK.editions)}/" for e in BOOK.editions[1:])
 GRAVE = ("serious", "critical")
 # Thousands of parts that are alike on all pages and take half of the time: looked at on one.
 ALIKE = ["mjx-container", ".highlight"]
 WHOLE = "04_masked_softmax.html"
-OF_ALL_EDITIONS = ("test_pages", "test_budgets")  # others look at what all editions share
+OF_ALL_EDITIONS = ("test_pages",)  # others look at what all editions share
 
 
 def page_names() -> list[str]:
@@ -55,17 +45,13 @@ def page_names() -> list[str]:
 
 
 def pytest_generate_tests(metafunc):
-    names, ways = page_names() or ["index.html"], WAYS
-    first = [name for name in names if not name.startswith(FURTHER)]
+    names = page_names() or ["index.html"]
     if metafunc.module.__name__ not in OF_ALL_EDITIONS:
-        names = first
-    if {"name", "way"} <= set(metafunc.fixturenames):  # further editions are read from a file
-        pairs = [(n, way) for n in names for way in (ways if n in first else ways[:1])]
-        metafunc.parametrize(("name", "way"), pairs)
-    elif "name" in metafunc.fixturenames:
+        names = [name for name in names if "/" not in name]
+    if "name" in metafunc.fixturenames:
         metafunc.parametrize("name", names)
     elif "way" in metafunc.fixturenames:
-        metafunc.parametrize("way", ways)
+        metafunc.parametrize("way", WAYS)
 
 
 def pytest_collection_modifyitems(items):
@@ -119,10 +105,9 @@ class Visit:
     failed: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     first_view: list[str] = field(default_factory=list)  # the requests before pictures are in view
-    facts: dict = field(default_factory=dict)
-    closed: dict[int, dict] = field(default_factory=dict)  # width -> what LOOK tells, folds closed
-    opened: dict[int, dict] = field(default_factory=dict)  # and folds open
-    axe: list[tuple[str, dict]] = field(default_factory=list)  # theme, what violates a rule
+    width: int = 0  # on a phone
+    facts: dict = field(default_factory=dict)  # of gather.js, on a laptop
+    axe: list[str] = field(default_factory=list)  # what violates a rule
 
 
 def open_page(context, url: str, visit: Visit | None = None):
@@ -149,15 +134,7 @@ def comes_true(page, condition: Callable[[], bool], seconds: float = 5) -> bool:
     return holds
 
 
-def look(page, width: int) -> dict:
-    """Return how a page stands in a window of some width."""
-    page.set_viewport_size({"width": width, "height": 900})
-    page.wait_for_function("width => innerWidth === width", arg=width)
-    page.evaluate("() => dispatchEvent(new Event('resize'))")  # the browser's own may come later
-    return page.evaluate(LOOK)
-
-
-def violations(page, axe: str, where: str = "document") -> list[tuple[str, dict]]:
+def violations(page, axe: str, where: str = "document") -> list[str]:
     """Return what axe-core finds serious or critical on a page, in light and in dark."""
     page.add_style_tag(content="* { transition: none !important }")  # colors change at once
     page.evaluate(axe)
@@ -165,7 +142,12 @@ def violations(page, axe: str, where: str = "document") -> list[tuple[str, dict]
     for theme, rules in (("light", ""), ("dark", ", runOnly: ['color-contrast']")):
         page.evaluate("(theme) => { document.documentElement.dataset.theme = theme }", theme)
         result = page.evaluate(f"axe.run({where}, {{{options}{rules}}})")
-        found += [(theme, v) for v in result["violations"] if v["impact"] in GRAVE]
+        found += [
+            f"{theme}: {v['id']}: {node['html'][:150]}: {node['failureSummary'][:250]}"
+            for v in result["violations"]
+            if v["impact"] in GRAVE
+            for node in v["nodes"][:3]
+        ]
     return found
 
 
@@ -177,27 +159,40 @@ def axe() -> str:
 
 @pytest.fixture(scope="session")
 def visited(browser, addresses, axe):
-    """Return a function that visits a page in one way, once for all tests.
-
-    From a file it is looked at on all screens, from a server on a phone alone.
-    """
+    """Return a function that visits a page in one way, once for all tests."""
 
     @functools.cache
     def visit(name: str, way: str) -> Visit:
         found = Visit()
-        size = {"width": 1280 if way == "file" else 390, "height": 900}
+        size = {"width": 360, "height": 900}
         context = browser.new_context(offline=way == "file", viewport=size)
         page = open_page(context, f"{addresses[way]}/{name}", found)
         found.first_view = [*found.requests]
+        found.width = page.evaluate("document.documentElement.scrollWidth")
+        page.set_viewport_size({"width": 1280, "height": 900})
         found.facts = page.evaluate(GATHER)
-        if way == "file":
-            found.closed = {width: look(page, width) for width in (768, 360)}
-            page.evaluate(OPEN_FOLDS)
-            found.opened = {width: look(page, width) for width in (390, 1920, 1280)}
-            if not name.startswith(FURTHER):
-                where = "document" if name == WHOLE else f"{{exclude: {ALIKE}}}"
-                found.axe = violations(page, axe, where)
+        if way == "file" and "/" not in name:
+            where = "document" if name == WHOLE else f"{{exclude: {ALIKE}}}"
+            found.axe = violations(page, axe, where)
         context.close()
         return found
 
     return visit
+
+
+@pytest.fixture
+def reading(browser, addresses):
+    """Return a function that opens a page in a window and a theme of its own."""
+    contexts = []
+
+    def open_at(name, width=1280, theme="light", way="file", **options):
+        size = {"width": width, "height": 900}
+        contexts.append(browser.new_context(viewport=size, **options))
+        contexts[-1].add_init_script(
+            f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')"
+        )
+        return open_page(contexts[-1], f"{addresses[way]}/{name}")
+
+    yield open_at
+    for context in contexts:
+        context.close()

@@ -1,5 +1,7 @@
+// What one visit learns of a page, at the width of a laptop.
 async () => {
   await document.fonts.ready;
+  const all = (selector) => [...document.querySelectorAll(selector)];
   const height = document.documentElement.scrollHeight;
   const images = [...document.images];
   for (const image of images) image.loading = "eager";
@@ -9,15 +11,36 @@ async () => {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode())
     if (!walk.currentNode.parentElement.closest(hidden)) words.push(walk.currentNode.data);
-  const math = [...document.querySelectorAll(".math")];
+  const math = all(".math");
+  // Stretches without a picture: how long each is, and the heading that it begins under.
+  const article = document.querySelector("article") ?? document.body; // of the search, too
+  const top = article.getBoundingClientRect().top;
+  const place = (e) => { const box = e.getBoundingClientRect(); return [box.top - top, box.bottom - top]; };
+  const seen = [...article.querySelectorAll("img, .d2l-explorer, .attention-widget")]
+    .filter((picture) => picture.checkVisibility() && picture.offsetHeight >= 40)
+    .map(place).sort((a, b) => a[0] - b[0]);
+  const headings = [...article.querySelectorAll("h2, h3")].map((h) => [place(h)[0], h.textContent]);
+  const end = article.getBoundingClientRect().height;
+  let at = 0;
+  const stretches = [...seen, [end, end]].map(([begin, after]) => {
+    const stretch = [Math.round(begin - at), headings.findLast(([y]) => y <= at)?.[1] ?? "the top"];
+    at = Math.max(at, after);
+    return stretch;
+  });
+  const growth = document.documentElement.scrollHeight - height; // while pictures load
+  for (const fold of all("details")) fold.open = true;
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   return {
-    growth: document.documentElement.scrollHeight - height, // while pictures load
-    unsized: images.filter((i) => /\/_images\//.test(i.src) && !(i.width && i.getAttribute("height"))).map((i) => i.src),
+    growth,
     text: words.join(" "),
-    math: math.length,
     unset: math.filter((m) => !m.querySelector("mjx-container")).map((m) => m.textContent),
-    guessed: [...document.querySelectorAll("mjx-utext")].map((m) => m.textContent),
+    guessed: all("mjx-utext").map((m) => m.textContent), // letters that MathJax's fonts lack
     images: images.map((i) => ({ src: i.src.slice(0, 200), width: i.naturalWidth, alt: i.alt })),
-    links: [...document.querySelectorAll("a[href]")].map((a) => a.href),
+    links: all("a[href]").map((a) => a.href),
+    stretches,
+    // With all folds open, equations, code and printed lines stand whole.
+    cut: all("div.math, div.cell_input pre, .output.stream pre, .output.traceback pre, details.calls pre")
+      .filter((box) => box.clientWidth && box.scrollWidth > box.clientWidth + 1)
+      .map((b) => `${b.scrollWidth - b.clientWidth} px: ${b.id || b.textContent.slice(0, 60)}`),
   };
 }

@@ -1,29 +1,18 @@
 """The home page: the trained layer, the cards, and the way to go on."""
 
+import functools
 import re
 
 import pytest
-from conftest import ROOT, open_page
+from conftest import BOOK, ROOT, comes_true, open_page
 
 from bookbinder.chapters import number_of
-from bookbinder.config import read_book
-
-FIGURES = ROOT / "book/figures"
 
 
 @pytest.fixture
-def home(browser, addresses):
+def home(reading):
     """Return a function that opens the home page."""
-    contexts = []
-
-    def open_home(width=1280, **options):
-        context = browser.new_context(viewport={"width": width, "height": 850}, **options)
-        contexts.append(context)
-        return open_page(context, f"{addresses['file']}/index.html")
-
-    yield open_home
-    for context in contexts:
-        context.close()
+    return functools.partial(reading, "index.html")
 
 
 def test_the_layer_that_chapter_3_trained_looks_at_the_chosen_noun(home):
@@ -47,40 +36,6 @@ def test_the_layer_that_chapter_3_trained_looks_at_the_chosen_noun(home):
     assert weights in stored
 
 
-@pytest.mark.parametrize("width", [360, 390, 1280])
-def test_nothing_moves_when_the_arcs_do(home, width):
-    page = home(width)
-    page.evaluate("document.fonts.ready")
-    size = "[document.documentElement.scrollHeight, document.querySelector('.start').offsetTop]"
-    before = page.evaluate(size)
-    for at in range(3):
-        page.locator(".d2l-arcs select").nth(at).select_option(index=3)
-        assert page.evaluate(size) == before
-    page.locator(".d2l-arcs input[type=range]").focus()
-    for key in ("Home", "ArrowRight", "ArrowRight", "End"):
-        page.keyboard.press(key)
-        assert page.evaluate(size) == before
-    page.locator(".d2l-arcs input[type=text]").fill("because " * 12)
-    assert page.evaluate(size) == before
-    page.locator(".d2l-arcs input[type=text]").fill("hippo")
-    assert page.evaluate(size) == before
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator(".d2l-arcs").bounding_box()["height"] <= 560
-
-
-def test_the_layer_is_above_the_fold_and_the_way_in_too(home):
-    page = home()
-    box = page.locator(".start-reading").bounding_box()
-    assert box["y"] + box["height"] <= 850
-
-
-def test_less_motion_is_respected(home):
-    motion = "e => getComputedStyle(e).transitionDuration.split(', ')"
-    arc = ".d2l-arcs path >> nth=0"
-    assert set(home(reduced_motion="reduce").locator(arc).evaluate(motion)) == {"0s"}
-    assert "0.2s" in home(reduced_motion="no-preference").locator(arc).evaluate(motion)
-
-
 def test_without_a_script_the_weights_stand_there(browser, addresses):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
@@ -92,22 +47,15 @@ def test_without_a_script_the_weights_stand_there(browser, addresses):
     context.close()
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_each_chapter_has_a_card_with_picture_question_and_minutes(home, width):
-    page = home(width)
+def test_each_chapter_has_a_card_with_picture_question_and_minutes(home):
+    page = home()
+    chapters = [name for name in BOOK.chapters if number_of(name) is not None]
     cards = page.locator(".book-card").all()
-    chapters = [name for name in read_book(ROOT).chapters if number_of(name) is not None]
     goals = [card.locator("a").first.get_attribute("href") for card in cards]
     assert goals == [f"{chapter}.html" for chapter in chapters]
     for card, chapter in zip(cards, chapters, strict=True):
-        shown = card.locator("img[alt]")
-        assert shown.get_attribute("src") == f"_images/card_{chapter[:2]}.svg"
-        scale = shown.bounding_box()["width"] / 320
-        sizes = re.findall(r'font-size="(\d+)"', (FIGURES / f"card_{chapter[:2]}.svg").read_text())
-        assert scale * min(map(int, sizes), default=15) >= 12
-        text = card.inner_text()
-        assert "?" in text
-        assert re.search(r"\d+ minutes", text)
+        assert card.locator("img[alt]").get_attribute("src") == f"_images/card_{chapter[:2]}.svg"
+        assert re.search(r"\?[^?]*\d+ minutes", card.inner_text())
     ways = page.locator(".paths .path").all_inner_texts()
     assert [way.split("\n")[0] for way in ways] == ["In two hours", "In one day", "Everything"]
 
@@ -122,6 +70,11 @@ def test_the_home_page_offers_to_go_on_where_the_reader_left_off(browser, addres
     anchor = section.get_attribute("id")
     page.goto(f"{addresses['file']}/index.html")
     link = page.locator(".go-on")
-    assert link.inner_text() == "Continue with 4. Masked softmax"
+
+    def offered():  # another process may have shown the chapter: what it stored comes in a while
+        page.reload()
+        return link.inner_text() == "Continue with 4. Masked softmax"
+
+    assert comes_true(page, offered)
     assert link.get_attribute("href") == f"04_masked_softmax.html#{anchor}"
     context.close()

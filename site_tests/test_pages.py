@@ -1,53 +1,61 @@
-"""Every page: nothing missing, nothing asked of a network, nothing raw, no link into the void."""
+"""Every page: nothing missing, nothing raw, no link into the void, nothing too heavy or wide."""
 
 import functools
-import json
 import re
 from html import unescape
-from urllib.parse import unquote, urldefrag
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlsplit
 
-from conftest import ROOT, SITE
+import pytest
+from conftest import BOOK, FURTHER, ROOT, SITE
 
-from bookbinder.outputs import SVG
-from bookbinder.site.light_svg import slim
-from bookbinder.solutions import KEYS
+from bookbinder.site.building import light_notebook
 
 RAW = re.compile(r"\$|\\\(|\\\[|\\(?:eqref|ref|tag|label)\b|<!--|\[\[\d+\]\]|\{raw\}")
-
-
-def test_no_request_leaves_the_machine(visited, addresses, name, way):
-    outside = [u for u in visited(name, way).requests if not u.startswith((addresses[way], "data"))]
-    assert not outside
-
-
-def test_nothing_is_missing(visited, name, way):
-    assert not visited(name, way).failed
-
-
-def test_the_console_stays_empty(visited, name, way):
-    assert not visited(name, way).complaints
-
-
-def test_every_equation_is_typeset_and_no_script_did_it(visited, name, way):
-    visit = visited(name, way)
-    assert not visit.facts["unset"]
-    assert not visit.facts["guessed"], "letters that MathJax's fonts lack have boxes of any width"
-    assert not [url for url in visit.requests if re.search(r"mathjax.*\.js", url, re.IGNORECASE)]
-
-
-def test_no_markup_is_left_raw(visited, name, way):
-    text = visited(name, way).facts["text"]
-    assert not [text[max(m.start() - 40, 0) : m.end() + 40] for m in RAW.finditer(text)]
-
-
-def test_every_image_loads_and_has_alt_text(visited, name, way):
-    images = visited(name, way).facts["images"]
-    assert not [image for image in images if not image["width"] or not image["alt"].strip()]
+MOST_BYTES = 17_500_000
+MOST_BYTES_OF_A_PAGE = 1_250_000  # its equations and their faces among them
+DESERT = 4000  # CSS pixels without a picture, diagram or explorer
+SERVED = ("index.html", "04_masked_softmax.html", "search.html")
+ILLUSTRATED = [name for name in BOOK.chapters if name[0].isdigit() and name not in BOOK.appendices]
 
 
 @functools.cache
 def ids_of(file):
     return set(map(unescape, re.findall(r'\sid="([^"]+)"', (SITE / file).read_text("utf-8"))))
+
+
+def problems(visit, base, name):
+    """Yield what is wrong with a page, each with its kind."""
+    facts = visit.facts
+    yield from (
+        ("asked of a network", u) for u in visit.requests if not u.startswith((base, "data"))
+    )
+    yield from (("missing", url) for url in visit.failed)
+    yield from (("console", complaint) for complaint in visit.complaints)
+    yield from ((kind, text) for kind in ("unset", "guessed", "cut") for text in facts[kind])
+    yield from (("grave", text) for text in visit.axe)
+    text = facts["text"]
+    yield from (("raw", text[max(m.start() - 40, 0) : m.end() + 40]) for m in RAW.finditer(text))
+    images = (i for i in facts["images"] if not i["width"] or not i["alt"].strip())
+    yield from (("no picture or no alt text", image["src"]) for image in images)
+    if abs(facts["growth"]) > 1:
+        yield "pictures have no room while they load", facts["growth"]
+    if visit.width > 360:
+        yield "scrolls sideways on a phone", visit.width
+    if name.removesuffix(".html").rpartition("/")[2] in ILLUSTRATED:
+        yield from (("desert", stretch) for stretch in facts["stretches"] if stretch[0] > DESERT)
+    yield from (
+        ("http", link) for link in facts["links"] if link.startswith("http://") and base not in link
+    )
+
+
+def test_a_page_has_all_it_shows_and_nothing_that_stops_a_reader(visited, addresses, name):
+    assert [*problems(visited(name, "file"), addresses["file"], name)] == []
+
+
+@pytest.mark.parametrize("page", SERVED)
+def test_a_served_page_has_all_it_shows_too(visited, addresses, page):
+    assert [*problems(visited(page, "server"), addresses["server"], page)] == []
 
 
 def test_every_internal_link_and_anchor_resolves(visited, addresses, name):
@@ -58,42 +66,33 @@ def test_every_internal_link_and_anchor_resolves(visited, addresses, name):
         if not target.startswith(base):
             continue
         file = unquote(target.removeprefix(base)).lstrip("/")
-        if not (SITE / file).is_file():
-            lost.append(link)
-        elif anchor and file.endswith(".html"):
+        known = (SITE / file).is_file()
+        if known and anchor and file.endswith(".html"):
             known = anchor == "top" or unquote(anchor) in ids_of(file)
-            lost += [] if known else [link]
+        lost += [] if known else [link]
     assert not lost
 
 
-def test_no_page_links_to_a_web_page_without_encryption(visited, name):
-    links = visited(name, "file").facts["links"]
-    assert not [link for link in links if link.startswith("http://")]
+def test_a_page_weighs_at_most_so_much_on_first_view(visited, name):
+    paths = {unquote(urlsplit(url).path) for url in visited(name, "file").first_view}
+    weights = {path: (SITE / path).stat().st_size for path in paths if path.startswith(str(SITE))}
+    assert len(weights) > 5
+    assert sum(weights.values()) <= MOST_BYTES_OF_A_PAGE, weights
 
 
-def test_chapters_have_equations_and_a_notebook(visited):
-    facts = visited("04_masked_softmax.html", "file").facts
-    assert facts["math"] > 20
-    assert any(link.endswith("/04_masked_softmax.ipynb") for link in facts["links"])
-
-
-def slimmed(notebook):
-    """Return a notebook with pictures as light as those of the site, without what tests unfold."""
-    for cell in notebook["cells"]:
-        for key in KEYS:
-            cell["metadata"].pop(key, None)
-    for output in (output for cell in notebook["cells"] for output in cell.get("outputs", [])):
-        if SVG in output.get("data", {}):
-            output["data"][SVG] = slim("".join(output["data"][SVG]))
-    return notebook
+def test_an_edition_of_the_site_weighs_at_most_17_and_a_half_megabytes(site):
+    weights: dict[str, int] = {}
+    for path in filter(Path.is_file, site.rglob("*")):
+        folder = path.relative_to(site).parts[0]
+        edition = folder if (site / folder / "index.html").exists() else ""
+        weights[edition] = weights.get(edition, 0) + path.stat().st_size
+    assert max(weights.values()) <= MOST_BYTES, weights
 
 
 def test_downloaded_notebooks_are_those_of_the_book(site):
-    copies = {  # of all editions: each stands in a folder "notebooks" of its own
-        f"notebooks/{path.parent.name}/{path.name}": json.loads(path.read_bytes())
-        for path in site.rglob("notebooks/*/*.ipynb")
-    }
-    assert copies == {
-        path.relative_to(ROOT).as_posix(): slimmed(json.loads(path.read_bytes()))
-        for path in (ROOT / "notebooks").rglob("*.ipynb")
-    }
+    for edition, folder in zip(BOOK.editions, ("", *FURTHER), strict=True):
+        for chapter in BOOK.chapters_of(edition):
+            name = f"notebooks/{edition.framework}/{chapter}.ipynb"
+            stored = (ROOT / name).read_text(encoding="utf-8")
+            copy = (site / folder / name).read_text(encoding="utf-8")
+            assert copy == light_notebook(stored), name

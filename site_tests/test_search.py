@@ -1,4 +1,4 @@
-"""Readers find their way: search, theme, folds, next page."""
+"""Readers find their way: search, theme, switch, next page."""
 
 import re
 from urllib.parse import unquote
@@ -38,8 +38,8 @@ def test_search_leads_to_the_section_that_answers(browser, addresses, way, term,
     page.close()
 
 
-def test_search_shows_the_text_around_the_words_and_no_controls(browser, addresses, way):
-    page = search(browser, addresses[way], "masked_softmax")
+def test_search_shows_the_text_around_the_words_and_no_controls(browser, addresses):
+    page = search(browser, addresses["file"], "masked_softmax")
     snippets = page.locator("#search-results .context").all_inner_texts()
     assert not [s for s in snippets if "System Settings" in s or "Notebook" in s[:20]]
     assert all(len(s) < 300 for s in snippets)
@@ -56,20 +56,6 @@ def test_a_letter_is_found_as_a_word_and_marked_as_one(browser, addresses):
         " + (m.nextSibling?.data?.[0] ?? ' '))"
     )
     assert not [pair for pair in around if re.search(r"[a-zA-Z0-9]", pair)]
-    page.close()
-
-
-@pytest.mark.parametrize("place", [".bd-search-container", "dialog"])
-def test_the_icon_of_the_search_stands_beside_the_words(browser, addresses, place):
-    page = search(browser, addresses["file"], "kernel")
-    if place == "dialog":  # on any other page
-        page.goto(f"{addresses['file']}/04_masked_softmax.html")
-        page.keyboard.press("Control+k")
-    form = page.locator(f"{place} form.bd-search")
-    icon = form.locator("i, svg").first.bounding_box()
-    field = form.locator("input").bounding_box()
-    room = form.locator("input").evaluate("e => parseFloat(getComputedStyle(e).paddingLeft)")
-    assert field["x"] + room >= icon["x"] + icon["width"]
     page.close()
 
 
@@ -94,19 +80,6 @@ def test_dark_mode_holds_over_pages(browser, addresses, way):
     context.close()
 
 
-def test_solutions_are_folded_and_open_by_keyboard(browser, addresses):
-    context = browser.new_context()
-    page = open_page(context, f"{addresses['file']}/04_masked_softmax.html")
-    folds = page.locator("article details")
-    assert folds.count() > 5
-    assert not any(folds.evaluate_all("all => all.map(fold => fold.open)"))
-    first = folds.first.locator("summary")
-    first.focus()
-    page.keyboard.press("Enter")
-    assert folds.first.evaluate("fold => fold.open")
-    context.close()
-
-
 def test_the_switch_keeps_chapter_and_heading(browser, addresses, way):
     chapter, heading = "06_scaled_dot_product_attention.html", "Ask-many-questions-at-once"
     context = browser.new_context()
@@ -116,27 +89,6 @@ def test_the_switch_keeps_chapter_and_heading(browser, addresses, way):
         box = page.get_by_role("link", name=edition.name, exact=True).bounding_box()
         page.mouse.click(box["x"] + 5, box["y"] + 5)  # a locator's click would scroll the page
         page.wait_for_url(f"{addresses[way]}/{folder}{chapter}#{heading}")
-    context.close()
-
-
-LACKING = [
-    (edition.name, folder, name)
-    for edition, folder in zip(BOOK.editions[1:], FURTHER, strict=True)
-    for name in edition.without[:1]
-]
-
-
-@pytest.mark.parametrize(("edition", "folder", "chapter"), LACKING)
-def test_the_switch_says_which_edition_lacks_a_chapter_and_leads_to_what_it_has(
-    browser, addresses, edition, folder, chapter
-):
-    context = browser.new_context(viewport={"width": 390, "height": 800})
-    page = open_page(context, f"{addresses['file']}/{chapter}.html")
-    link = page.get_by_role("link", name=edition, exact=True)
-    assert link.get_attribute("title").startswith(f"The edition in {edition} leaves this chapter")
-    link.click()
-    page.wait_for_url(f"{addresses['file']}/{folder}index.html")
-    assert not page.locator(".lacks").count()
     context.close()
 
 

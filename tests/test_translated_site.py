@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import bs4
 import pytest
-from pseudo import LANGUAGE, MARKED, PLAIN, pseudo, pseudo_book
+from pseudo import LANGUAGE, MARKED, PLAIN, pseudo_book
 from this_book import BOOK
 
 from bookbinder.site.building import build_site, site_folder
@@ -85,25 +85,9 @@ def test_nothing_of_a_translated_page_is_plain_english(pages):
     assert found == {}
 
 
-def test_minutes_and_titles_of_cards_are_those_of_the_english(pages):
-    english, other = (page.select(".book-card em") for page in pages["index"])
-    numbers = [[re.findall(r"\d+", em.get_text()) for em in ems] for ems in (english, other)]
-    assert numbers[0] == numbers[1]
-    assert len(numbers[0]) == len([name for name in BOOK.chapters if name[0].isdigit()])
-    assert pages["index"][1].h1.get_text().startswith(pseudo(BOOK.title))
-
-
 def test_the_search_gives_no_solution_away_in_any_language(site):
     folder = site / f"{BOOK.editions[0].framework}-{LANGUAGE}"
     sections = [path / "_static/sections.js" for path in (site, folder)]
     texts = [path.read_text(encoding="utf-8") for path in sections]
     assert 0.9 < len(texts[1]) / len(texts[0]) < 1.1
     assert [text.count("masked_weights(scores, keep)") for text in texts] == [0, 0]
-
-
-def test_menus_keep_the_chapter_and_the_section(pages):
-    english, other = pages["04_masked_softmax"]
-    to_other = {a["href"] for a in english.select(".book-languages a")}
-    to_english = {a["href"] for a in other.select(".book-languages a")}
-    assert f"{BOOK.editions[0].framework}-{LANGUAGE}/04_masked_softmax.html" in to_other
-    assert "../04_masked_softmax.html" in to_english

@@ -1,4 +1,4 @@
-"""Build the site: write what Sphinx reads, run it, and put the new site in place of the old."""
+"""Build the site: write what Sphinx reads, run it, and put the new pages in place of the old."""
 
 import json
 import os
@@ -7,26 +7,23 @@ import shutil
 import subprocess
 import sys
 import time
-import webbrowser
 from collections.abc import Iterable
 from pathlib import Path
 
-from bookbinder import solutions
 from bookbinder.binding import bind_translation, notebook_path, read_edition_chapters
-from bookbinder.catalogs import say_in
 from bookbinder.chapters import Chapter
 from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.diagrams import pictures_shown
 from bookbinder.errors import BookError
 from bookbinder.files import write_whole
+from bookbinder.language import language_of
 from bookbinder.outputs import SVG
 from bookbinder.site.equations import NEEDED, Typeset
-from bookbinder.site.light_svg import slim
-from bookbinder.site.pages import source_line
-from bookbinder.site.postprocess import finish
-from bookbinder.site.settings import folder_of
-from bookbinder.site.sources import edition_sources
-from bookbinder.words import Say
+from bookbinder.site.finishing import finish
+from bookbinder.site.settings import folder_of, neighbors
+from bookbinder.site.sources import edition_sources, source_line
+from bookbinder.site.svg import slim
+from bookbinder.solutions import KEYS
 
 WARNING = re.compile(
     r"^(?:(?P<file>/[^:]*):)?(?:(?P<line>\d+):)? *(?:WARNING|ERROR): (?P<text>.*)$"
@@ -39,73 +36,94 @@ def site_folder(book: Book) -> Path:
     return book.root / "_build" / "site"
 
 
-def build_site(book: Book, languages: tuple[str, ...] = (ENGLISH,)) -> None:
-    """Build all editions beside the site that is there, and change places when all is well.
+def build_site(book: Book, languages: Iterable[str] = (ENGLISH,)) -> None:
+    """Build all editions in English, and those of further languages: the whole site."""
+    further = [language for language in dict.fromkeys(languages) if language != ENGLISH]
+    build(book, [*book.editions, *(e for one in further for e in book.editions_in(one))], [])
 
-    English ones are always built; those of further languages are bound first.
-    """
+
+def build_alone(book: Book, edition: Edition) -> None:
+    """Build one edition; the others of the site stay as they are."""
+    known = (e for language in book.languages for e in book.editions_in(language))
+    there = [e for e in known if e != edition and (edition_folder(book, e) / "index.html").exists()]
+    build(book, [edition], there)
+
+
+def edition_folder(book: Book, edition: Edition, site: Path | None = None) -> Path:
+    return (site or site_folder(book)) / folder_of(edition, book.editions)
+
+
+def build(book: Book, wanted: list[Edition], there: list[Edition]) -> None:
+    """Build editions beside the site, bring those that are there, and change places at last."""
     begun = time.monotonic()
     goal, new = site_folder(book), site_folder(book).with_name("site.new")
     shutil.rmtree(new, ignore_errors=True)
+    known = (e for language in book.languages for e in book.editions_in(language))
+    editions = tuple(e for e in known if e in wanted or e in there)
+    beside = [e for e in there if any(e in neighbors(one, editions) for one in wanted)]
     try:
-        read = read_editions(book, languages)
-        folders = {edition: new / folder_of(edition, tuple(read)) for edition in read}
-        says = {edition: say_in(book, edition.language) for edition in read}
-        for edition, folder in folders.items():
-            build_edition(book, edition, folder, read, says[edition])
-        chapters = [chapter for chapters in read.values() for chapter in chapters]
-        pages = [path.read_text(encoding="utf-8") for path in new.rglob("*.html")]
-        equations = Typeset(pages, chapters)
-        for edition, folder in folders.items():
-            finish(folder, equations, says[edition])
+        for edition in wanted:
+            if edition.language != ENGLISH:
+                bind_translation(book, edition)
+        read = {e: read_edition_chapters(book, e) for e in editions if e in wanted or e in beside}
+        for edition in wanted:
+            build_edition(book, edition, edition_folder(book, edition, new), read)
+        found = (p for e in wanted for p in edition_folder(book, e, new).glob("*.html"))
+        pages = [path.read_text(encoding="utf-8") for path in found]
+        equations = Typeset(pages, [c for edition in wanted for c in read[edition]])
+        for edition in wanted:
+            language = language_of(book, edition.language)
+            finish(edition_folder(book, edition, new), equations, language.said)
+        bring_others(book, wanted, there, new)
         change_places(new, goal)
     finally:
         shutil.rmtree(new, ignore_errors=True)
+    home = edition_folder(book, wanted[0]) / "index.html"
     size = sum(path.stat().st_size for path in goal.rglob("*") if path.is_file())
-    pages = len(list(goal.rglob("*.html")))
     print(
-        f"{book.named(goal)}/index.html: {pages} pages, {size / 1e6:.1f} MB, "
+        f"{book.named(home)}: {len(pages)} new pages, in all {size / 1e6:.1f} MB, "
         f"{time.monotonic() - begun:.1f} s"
     )
 
 
-def read_editions(book: Book, languages: Iterable[str]) -> dict[Edition, list[Chapter]]:
-    """Return the editions of a site with their chapters, once the translated ones are bound."""
-    further = [language for language in dict.fromkeys(languages) if language != ENGLISH]
-    translated = [edition for language in further for edition in book.editions_in(language)]
-    for edition in translated:
-        bind_translation(book, edition)
-    return {e: read_edition_chapters(book, e) for e in (*book.editions, *translated)}
+def bring_others(book: Book, wanted: list[Edition], there: list[Edition], new: Path) -> None:
+    """Link the files of the editions that stay into the new site; the old one keeps them, too."""
+    folders = {folder_of(e, book.editions) for e in (*wanted, *there)} - {""}
+    for edition in there:
+        old, folder = edition_folder(book, edition), edition_folder(book, edition, new)
+        inside = folders if folder == new else ()  # the first edition holds the others
+        others = shutil.ignore_patterns(*inside)
+        shutil.copytree(old, folder, ignore=others, copy_function=os.link, dirs_exist_ok=True)
 
 
 def build_edition(
-    book: Book,
-    edition: Edition,
-    goal: Path,
-    read: dict[Edition, list[Chapter]],
-    say: Say = str,
+    book: Book, edition: Edition, goal: Path, read: dict[Edition, list[Chapter]]
 ) -> None:
     """Build one edition into the folder `goal`, its equations as TeX."""
     chapters = read[edition]
-    files = edition_sources(book, edition, read, say)
     name = f"{edition.framework}-{edition.language}"
     source = book.root / "_build" / "site-source" / name
-    write_sources(source, files, edition, chapters)
-    run_sphinx(book, source, goal, chapters)
+    write_sources(source, edition_sources(book, edition, read), edition, chapters)
+    run_sphinx(source, goal, chapters)
     shutil.rmtree(goal.parent / "jupyter_execute", ignore_errors=True)  # myst-nb's own copies
     downloads = goal / "notebooks" / edition.framework
     downloads.mkdir(parents=True)
     for chapter in chapters:
-        notebook = json.loads(notebook_path(edition, chapter.name).read_text(encoding="utf-8"))
-        for data in (o.get("data", {}) for c in notebook["cells"] for o in c.get("outputs", [])):
-            if SVG in data:
-                data[SVG] = slim("".join(data[SVG]))
-        for cell in notebook["cells"]:  # a reader has no use for what the tests unfold
-            for key in solutions.KEYS:
-                cell["metadata"].pop(key, None)
-            cell["source"] = "".join(cell["source"])
-        text = json.dumps(notebook, ensure_ascii=False, separators=(",", ":"))  # a tenth lighter
+        text = light_notebook(notebook_path(edition, chapter.name).read_text(encoding="utf-8"))
         (downloads / f"{chapter.name}.ipynb").write_text(text, encoding="utf-8")
+
+
+def light_notebook(text: str) -> str:
+    """Return a notebook with light pictures, without what only the tests unfold."""
+    notebook = json.loads(text)
+    for data in (o.get("data", {}) for c in notebook["cells"] for o in c.get("outputs", [])):
+        if SVG in data:
+            data[SVG] = slim("".join(data[SVG]))
+    for cell in notebook["cells"]:
+        for key in KEYS:
+            cell["metadata"].pop(key, None)
+        cell["source"] = "".join(cell["source"])
+    return json.dumps(notebook, ensure_ascii=False, separators=(",", ":"))  # a tenth lighter
 
 
 def write_sources(
@@ -125,7 +143,7 @@ def write_sources(
             path.unlink()
 
 
-def run_sphinx(book: Book, source: Path, goal: Path, chapters: list[Chapter]) -> None:
+def run_sphinx(source: Path, goal: Path, chapters: list[Chapter]) -> None:
     """Run Sphinx; raise BookError with the book's own files and lines for what it warns of."""
     doctrees = source.with_name(f"{source.name}.doctrees")
     warnings = source.with_name(f"{source.name}.warnings")
@@ -147,7 +165,7 @@ def in_the_book(warnings: str, source: Path, chapters: list[Chapter]) -> list[st
     """Return Sphinx's warnings with the book's own files and lines."""
     by_file = {str(source / f"{chapter.name}.ipynb"): chapter for chapter in chapters}
     messages = []
-    for message in filter(None, re.sub(r"\x1b\[[\d;]*m", "", warnings).splitlines()):
+    for message in filter(None, warnings.splitlines()):
         match = WARNING.match(message)
         chapter = by_file.get(match["file"]) if match else None
         if chapter is None:
@@ -174,12 +192,3 @@ def change_places(new: Path, goal: Path) -> None:
             os.replace(old, goal)
         raise
     shutil.rmtree(old, ignore_errors=True)
-
-
-def open_site(book: Book) -> None:
-    """Show the site in the reader's browser."""
-    home = site_folder(book) / "index.html"
-    if not home.exists():
-        raise BookError(f"{book.named(home)} is missing; run `make site` first")
-    if not webbrowser.open(home.as_uri()):
-        print(f"open this file in a browser: {home}")

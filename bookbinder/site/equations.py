@@ -9,7 +9,6 @@ from pathlib import Path
 
 from bookbinder.chapters import Chapter
 from bookbinder.errors import BookError
-from bookbinder.site.styles import classes_of, used_only
 
 MATHJAX = "sphinx-mathjax-offline"
 NEEDED = "the site needs more packages; `make site` installs them"
@@ -22,16 +21,17 @@ MATH = re.compile(
 WIDE = 14  # em: wider formulas in a line may be wider than a phone
 PLAIN = re.compile(  # what neither a browser nor a reader of MathML misses
     r' (?:class="MathJax"|jax="CHTML"|texclass="\w+"|data-mjx-texclass="\w+"|'
-    r'unselectable="on"|xmlns="[^"]+")|(?<=;) ?position: relative;| style="position: relative;"'
+    r'unselectable="on"|xmlns="[^"]+")|(?<=;) ?position: relative;| style="position: relative;"|'
+    r'<mjx-c class="mjx-c206\d"></mjx-c>'  # a letter without form
 )
 GLYPHS = r'((?:<mjx-c class="[^"]*"></mjx-c>)*)'
-NESTED = (  # boxes around letters that have nothing but letters in them, and letters without form
-    re.compile(r'<mjx-c class="mjx-c206\d"></mjx-c>'),
+NESTED = (  # boxes around letters that have nothing but letters in them
     re.compile(rf'<(?:mjx-m(?:[ino]|text))(?: class="mjx-\w+")?>{GLYPHS}</mjx-m\w+>'),
     re.compile(rf"<mjx-TeXAtom>{GLYPHS}</mjx-TeXAtom>"),
 )
-FACE = re.compile(r"@font-face.*?\{.*?\}", re.DOTALL)
-FAMILY = re.compile(r"\bMJX[A-Z]+(?:-\w+)?")
+FACE = re.compile(r"@font-face[^{]*\{\s*font-family: MJX([\w-]+);.*?\}", re.DOTALL)
+FONT = re.compile(r"\bTEX-\w+")  # the class of a letter
+ALWAYS = ("ZERO", "TEX", "TEX-S1", "TEX-S4", "TEX-A")  # of letters without a class, and of braces
 AS_TEXT = {"capture_output": True, "text": True, "encoding": "utf-8"}
 Equation = tuple[str, bool]  # TeX, and whether it stands on lines of its own
 
@@ -50,8 +50,8 @@ class Typeset:
         self.made = dict(zip(wanted, answer["made"], strict=True))
         if wrong := [(tex, m["error"]) for (tex, _), m in self.made.items() if "error" in m]:
             raise BookError("\n".join(f"{place_of(t, chapters)}: {t}: {why}" for t, why in wrong))
-        html = [made["html"] for made in self.made.values()]
-        self.style = style_sheet(answer["style"], classes_of(html, []))
+        html = "".join(made["html"] for made in self.made.values())
+        self.style = style_sheet(answer["style"], html)
 
     def page(self, text: str) -> str:
         """Return the text of a page with its equations typeset."""
@@ -60,16 +60,11 @@ class Typeset:
     def typeset(self, math: re.Match) -> str:
         """Return an equation typeset, bound to the brackets and the punctuation around it."""
         tex, display = equation_of(math)
-        made = self.made[tex, display]
-        html = light(made["html"])
-        width = made["width"]
-        kind, style = "math", ""
-        if display:
-            style = f' style="--width: {width:.2f}"'
-        elif width > WIDE:
-            kind = "math wide"
-        name = math["tag"]
-        html = f'<{name} class="{kind}"{math["id"]} data-tex="{escape(tex)}"{style}>{html}</{name}>'
+        made, name = self.made[tex, display], math["tag"]
+        style = f' style="--width: {made["width"]:.2f}"' if display else ""
+        kind = "math wide" if made["width"] > WIDE and not display else "math"
+        attributes = f'class="{kind}"{math["id"]} data-tex="{escape(tex)}"{style}'
+        html = f"<{name} {attributes}>{light(made['html'])}</{name}>"
         if display or not math["before"] + math["after"]:
             return math["before"] + html + math["after"]
         return f'<span class="bound">{math["before"]}{html}{math["after"]}</span>'
@@ -77,8 +72,9 @@ class Typeset:
     def copy_fonts(self, folder: Path) -> None:
         """Copy the fonts that the style sheet names."""
         folder.mkdir(exist_ok=True)
-        for name in re.findall(r"fonts/(MathJax_[\w-]+\.woff)", self.style):
-            fonts = mathjax_folder() / "output/chtml/fonts/woff-v2"
+        fonts = mathjax_folder() / "output/chtml/fonts/woff-v2"
+        for part in self.style.split('url("fonts/')[1:]:
+            name = part.partition('"')[0]
             shutil.copyfile(fonts / name, folder / name)
 
 
@@ -90,17 +86,16 @@ def light(html: str) -> str:
     """Return a typeset equation without what changes nothing: a browser lays it out sooner."""
     html = PLAIN.sub("", html)
     for box in NESTED:
-        html = box.sub(r"\1" if box.groups else "", html)
+        html = box.sub(r"\1", html)
     return html
 
 
-def style_sheet(style: str, classes: set[str]) -> str:
-    """Return MathJax's style sheet without rules and fonts that no equation uses."""
-    faces = FACE.findall(style)
-    rules = used_only(FACE.sub("", style).replace('[jax="CHTML"]', ""), classes)
-    used = set(FAMILY.findall(rules))
-    kept = [re.sub(r"\s+", " ", f) for f in faces if set(FAMILY.findall(f)) <= used]
-    return "\n".join([*kept, re.sub(r"\s+", " ", rules)]) + "\n"
+def style_sheet(style: str, html: str) -> str:
+    """Return MathJax's style sheet without the fonts that no equation uses."""
+    used = {*ALWAYS, *FONT.findall(html)}
+    kept = [face[0] for face in FACE.finditer(style) if face[1] in used]
+    rules = FACE.sub("", style).replace('[jax="CHTML"]', "")
+    return " ".join("\n".join([*kept, rules]).split()) + "\n"
 
 
 def run_mathjax(equations: list[Equation]) -> dict:

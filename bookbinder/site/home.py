@@ -1,26 +1,25 @@
-"""Write the home page."""
+"""Compose the home page: a trained layer, where to begin or go on, the routes, the chapters."""
 
-import json
-import re
-from html import unescape
+from xml.etree import ElementTree
 
 from nbformat import NotebookNode
 
+from bookbinder.binding import read_or_empty
 from bookbinder.chapters import Chapter, number_of, title_of
 from bookbinder.config import Book
 from bookbinder.diagrams import diagram_text
 from bookbinder.page import Page
-from bookbinder.steps import Route
+from bookbinder.steps import Route, route_table
 from bookbinder.words import Say, worded
 
 STRIP, CARD = "figures/strip_00.svg", "figures/card_{:02}.svg"  # in book/, where a book has them
-DESC = re.compile(r"<desc[^>]*>([^<]*)")
 LEARNED = '<div class="d2l-arcs" data-kind="sentence"'  # the widget of the chapter that trains it
-CAPTION = re.compile(r'(?<=<p class="cap">)[^<]*')
+CAPTION = '<p class="cap">'
 TRAINED = worded(
     "{chapter} trains this layer on sentences of such words, "
     "and never shows it a tired animal. The page computes with its three matrices."
 )
+MORE = ("functions", "references", "genindex")  # the pages to look things up
 OPENING = """\
 <p class="start">
 <a class="start-reading" href="{first}.html">{start}</a>
@@ -33,11 +32,12 @@ OPENING = """\
   try {{
     left = JSON.parse(localStorage.getItem("book-left-off"));
   }} catch {{}}
-  const chapter = new Map({chapters}).get(left?.page);
+  const links = left ? Array.from(document.querySelectorAll(".bd-links a")) : [];
+  const chapter = links.find((a) => a.pathname.endsWith("/" + left.page + ".html"));
   if (!chapter) return;
   const link = document.querySelector(".go-on");
-  link.href = `${{left.page}}.html${{left.section ? `#${{left.section}}` : ""}}`;
-  link.textContent = `{go_on_with}`;
+  link.href = chapter.getAttribute("href") + (left.section ? "#" + left.section : "");
+  link.textContent = link.textContent.replace("{{chapter}}", chapter.textContent.trim());
   link.hidden = false;
 }})();
 </script>"""
@@ -70,96 +70,96 @@ ROUTES = {  # of book.toml
         ),
     ),
 }
-WHOLE = """\
-:::{{container}} path
-**{name}**
-
-{about}
-{free}
-:::"""
+WHOLE = (
+    worded("Everything"),
+    worded(
+        "{chapters} chapters in their order: about {hours} hours to read, "
+        "and {practice} for the exercises."
+    ),
+    worded(
+        "Each names what it needs, so you may also begin with the question that brought you here."
+    ),
+)
+RUN = (
+    "## " + worded("Run it"),
+    "",
+    worded(
+        "The pages show what each cell gives; "
+        "you learn most when you run and change the cells yourself."
+    ),
+    worded("In the folder of the book, with Python 3.11 or newer:"),
+    "",
+    "```text",
+    "make lab     # set up once, then open the book in JupyterLab",
+    "make test    # run every notebook again and compare each output",
+    "```",
+    "",
+    worded(
+        "`make lab` copies the notebooks to a folder of your own, so you may change every line."
+    ),
+    worded("Each chapter's page also has its notebook for download, at the top right."),
+    "",
+)
 
 
 def home_page(
     book: Book,
-    lead: str,
-    notebooks: list[tuple[Chapter, NotebookNode]],
-    more: tuple[str, ...],
+    chapters: list[Chapter],
+    notebooks: list[NotebookNode],
     routes: dict[str, Route],
-    tables: dict[str, str],
     pictures: dict[str, str],
-    say: Say = str,
 ) -> str:
-    """Return the home page: a trained layer, where to begin or go on, the routes, the chapters."""
-    chapters = [chapter for chapter, _ in notebooks]
-    titles = [[chapter.name, title_of(chapter)] for chapter in chapters]
-    go_on = say("Continue with {chapter}")
+    """Return the home page; `notebooks` are those of the chapters, with their outputs."""
     opening = OPENING.format(
         first=chapters[0].name,
-        chapters=json.dumps(titles),
-        start=say("Start reading"),
-        go_on=go_on.format(chapter="").strip(),
-        go_on_with=go_on.format(chapter="${chapter}"),
-        index=say("Index of terms and functions"),
+        start=worded("Start reading"),
+        go_on=worded("Continue with {chapter}"),
+        index=worded("Index of terms and functions"),
     )
+    lead = lead_of(read_or_empty(book.root / "README.md"))
     lines = ["---", "html_theme.sidebar_secondary.remove: true", "---", ""]
     lines += [f"# {book.title}", "", lead, "", "```{raw} html"]
-    lines += [learned(notebooks, say), opening, "```", ""]
-    lines += [*ways(chapters, routes, tables, say), ""]
-    cards = [
-        card(book.listed(chapter.name, title_of(chapter), say), chapter, notebook, pictures, say)
-        for chapter, notebook in notebooks
-        if number_of(chapter.name) is not None
-    ]
-    lines += ["## " + say("The chapters"), ""]
+    lines += [learned(chapters, notebooks), opening, "```", "", *ways(chapters, routes), ""]
+    lines += ["## " + worded("The chapters"), ""]
     if STRIP in pictures:
-        lines += [say("Each chapter changes one step of attention, or all of them:"), ""]
+        lines += [worded("Each chapter changes one step of attention, or all of them:"), ""]
         lines += [shown(STRIP, pictures), ""]
-    lines += ["::::{container} cards", *cards, "::::", "", run(say), ""]
-    return "\n".join([*lines, *contents(book, chapters, more, say)]) + "\n"
+    numbered = [c for c in chapters if number_of(c.name) is not None]
+    cards = [card(book.listed(c.name, title_of(c)), c, pictures) for c in numbered]
+    lines += ["::::{container} cards", *cards, "::::", "", *RUN, *contents(book, chapters)]
+    return "\n".join(lines) + "\n"
 
 
-def learned(notebooks: list[tuple[Chapter, NotebookNode]], say: Say = str) -> str:
+def learned(chapters: list[Chapter], notebooks: list[NotebookNode]) -> str:
     """Return the widget of the chapter that trains a layer on sentences, or nothing."""
-    for chapter, notebook in notebooks:
-        for cell in notebook.cells:
-            for output in cell.get("outputs", []):
-                html = "".join(output.get("data", {}).get("text/html", ""))
-                if html.startswith(LEARNED):
-                    link = f'<a href="{chapter.name}.html">{title_of(chapter)}</a>'
-                    told = say(TRAINED).format(chapter=link)
-                    return CAPTION.sub(told, html, count=1)
+    for chapter, notebook in zip(chapters, notebooks, strict=True):
+        for output in (o for cell in notebook.cells for o in cell.get("outputs", [])):
+            html = "".join(output.get("data", {}).get("text/html", ""))
+            if html.startswith(LEARNED):
+                link = f'<a href="{chapter.name}.html">{title_of(chapter)}</a>'
+                before, _, after = html.partition(CAPTION)
+                told, after = TRAINED.format(chapter=link), after.partition("<")[2]
+                return f"{before}{CAPTION}\n{told}\n<{after}"
     return ""
 
 
-def ways(
-    chapters: list[Chapter], routes: dict[str, Route], tables: dict[str, str], say: Say = str
-) -> list[str]:
+def ways(chapters: list[Chapter], routes: dict[str, Route]) -> list[str]:
     """Return the boxes that tell how long each route takes, and the whole book."""
     spent = [Page(c, c.notebook).minutes() for c in chapters if number_of(c.name) is not None]
     hours, practice = (round(sum(minutes) / 60) for minutes in zip(*spent, strict=True))
     boxes = []
     for key, route in routes.items():
         name, about = ROUTES.get(key, (f"In {key.replace('_', ' ')}", ""))
-        about = say(about).format(practised=practised_in(route)) if about else ""
-        what = say("What to read")
-        boxes.append(ROUTE.format(name=say(name), about=about, table=tables[key], what=what))
-    whole = say(
-        "{chapters} chapters in their order: about {hours} hours to read, "
-        "and {practice} for the exercises."
-    ).format(chapters=len(spent), hours=hours, practice=practice)
-    free = say(
-        "Each names what it needs, so you may also begin with the question that brought you here."
-    )
-    boxes.append(WHOLE.format(name=say("Everything"), about=whole, free=free))
+        practised = sum(any(section.is_exercises for section in read) for read in route.values())
+        about, table = about.format(practised=practised), route_table(chapters, route)
+        boxes.append(ROUTE.format(name=name, about=about, table=table, what=worded("What to read")))
+    name, about, free = WHOLE
+    about = about.format(chapters=len(spent), hours=hours, practice=practice)
+    boxes.append("\n".join([":::{container} path", f"**{name}**", "", about, free, ":::"]))
     return ["::::{container} paths", *boxes, "::::"]
 
 
-def practised_in(route: Route) -> int:
-    """Return how many chapters a route reads with their exercises."""
-    return sum(any(section.is_exercises for section in read) for read in route.values())
-
-
-def home_pictures(book: Book, chapters: list[Chapter], say: Say = str) -> dict[str, str]:
+def home_pictures(book: Book, chapters: list[Chapter], say: Say) -> dict[str, str]:
     """Return the diagrams of the home page, by their names in the folder of the sources."""
     numbers = [n for chapter in chapters if (n := number_of(chapter.name)) is not None]
     names = [name for name in (STRIP, *map(CARD.format, numbers)) if (book.source / name).exists()]
@@ -168,21 +168,16 @@ def home_pictures(book: Book, chapters: list[Chapter], say: Say = str) -> dict[s
 
 def shown(name: str, pictures: dict[str, str]) -> str:
     """Return a picture in Markdown, with what it says of itself as its alt text."""
-    alt = unescape(DESC.search(pictures[name])[1])
+    alt = ElementTree.fromstring(pictures[name]).findtext("{*}desc")
     return f"![{alt}]({name})"
 
 
-def card(
-    title: str,
-    chapter: Chapter,
-    notebook: NotebookNode,
-    pictures: dict[str, str],
-    say: Say = str,
-) -> str:
+def card(title: str, chapter: Chapter, pictures: dict[str, str]) -> str:
     """Return a chapter's card in Markdown: its picture, title, question and minutes."""
-    page = Page(chapter, notebook)
+    page = Page(chapter, chapter.notebook)
     read, practised = page.minutes()
-    time = say("{read} minutes, exercises {practised}") if practised else say("{read} minutes")
+    with_exercises = worded("{read} minutes, exercises {practised}")
+    time = with_exercises if practised else worded("{read} minutes")
     time = time.format(read=read, practised=practised)
     lines = [":::{container} book-card"]
     if (name := CARD.format(number_of(chapter.name))) in pictures:
@@ -191,45 +186,15 @@ def card(
     return "\n".join([*lines, f"*{time}*", ":::"])
 
 
-COMMANDS = """\
-```text
-make lab     # set up once, then open the book in JupyterLab
-make test    # run every notebook again and compare each output
-```"""
-
-
-def run(say: Say = str) -> str:
-    """Return the section that says how to run the book."""
-    lines = [
-        "## " + say("Run it"),
-        "",
-        say(
-            "The pages show what each cell gives; "
-            "you learn most when you run and change the cells yourself."
-        ),
-        say("In the folder of the book, with Python 3.11 or newer:"),
-        "",
-        COMMANDS,
-        "",
-        say(
-            "`make lab` copies the notebooks to a folder of your own, so you may change every line."
-        ),
-        say("Each chapter's page also has its notebook for download, at the top right."),
-    ]
-    return "\n".join(lines)
-
-
-def contents(
-    book: Book, chapters: list[Chapter], more: tuple[str, ...], say: Say = str
-) -> list[str]:
+def contents(book: Book, chapters: list[Chapter]) -> list[str]:
     """Return the hidden tables of contents, which order the pages."""
-    names = [c.name for c in chapters if c.name not in book.appendices]
-    last = [
-        f"{book.listed(c.name, title_of(c), say)} <{c.name}>"
-        for c in chapters
-        if c.name in book.appendices
-    ]
-    captions = {say("Chapters"): names, say("Appendices"): last, say("Look things up"): more}
+    titles = {c.name: book.listed(c.name, title_of(c)) for c in chapters}
+    last = [f"{title} <{name}>" for name, title in titles.items() if name in book.appendices]
+    captions = {
+        worded("Chapters"): [name for name in titles if name not in book.appendices],
+        worded("Appendices"): last,
+        worded("Look things up"): MORE,
+    }
     return [
         "\n".join([f"```{{toctree}}\n:hidden:\n:caption: {caption}\n", *entries, "```\n"])
         for caption, entries in captions.items()

@@ -1,22 +1,24 @@
-"""Print the whole book as one PDF: a title, contents with page numbers, the chapters."""
+"""Print the whole book as one PDF: a title, its contents, the chapters."""
 
-import io
+import logging
 import os
 import re
+import shutil
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from bookbinder.catalogs import README, say_in
+from bookbinder.catalogs import README
 from bookbinder.config import ENGLISH, LANGUAGES, Book, Edition
 from bookbinder.errors import BookError
-from bookbinder.site.browser import chromium
-from bookbinder.site.building import NEEDED, site_folder
-from bookbinder.site.settings import folder_of
-from bookbinder.words import Say
+from bookbinder.files import write_bytes_whole
+from bookbinder.language import Language, language_of
+from bookbinder.site.building import edition_folder, site_folder
+from bookbinder.words import worded
 
 if TYPE_CHECKING:
     import bs4
@@ -35,9 +37,9 @@ READY = """async () => {
   await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
   await document.fonts.ready;
 }"""
-HEADINGS = """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].map((heading) =>
-  [heading.closest("[id]")?.id ?? "", heading.textContent.replace(/\\s+/g, " ").trim()])"""
-PAGE_OF = re.compile(r'(data-page-of="([^"]*)">)000<')
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+FLAGS += ["--disable-component-update", "--disable-sync"]
 LETTERS = {"zh": "的注", "ko": "한글"}  # which no page brings a font for
 LOOK_THE_SAME = """(letters) => { // without a font, any two letters are the same box
   const drawn = [...letters].map((letter) => {
@@ -63,40 +65,35 @@ def print_book(book: Book, edition: Edition, exercises: bool = True) -> None:
     begun = time.monotonic()
     name = f"book-{edition.framework}-{edition.language}"
     goal = book.root / "_build" / f"{name}{'' if exercises else '-without-exercises'}.pdf"
-    pages = print_edition(book, edition, goal, exercises)
-    print(f"{book.named(goal)}: {pages} pages, {time.monotonic() - begun:.1f} s")
+    pdf = printed(book, edition, exercises)
+    write_bytes_whole(goal, pdf)
+    print(f"{book.named(goal)}: {len(pdf) / 1e6:.1f} MB, {time.monotonic() - begun:.1f} s")
 
 
-def print_edition(book: Book, edition: Edition, goal: Path, exercises: bool) -> int:
-    """Print one edition from the site to `goal` and return its number of pages."""
-    site = site_folder(book) / folder_of(edition, book.editions)
-    names = [*book.chapters_of(edition), *AFTER]
-    missing = [name for name in names if not (site / f"{name}.html").exists()]
-    if missing:
+def printed(book: Book, edition: Edition, exercises: bool) -> bytes:
+    """Return an edition of the site as PDF."""
+    site, names = edition_folder(book, edition), [*book.chapters_of(edition), *AFTER]
+    if missing := [name for name in names if not (site / f"{name}.html").exists()]:
         raise BookError(f"the site has no page {missing[0]}; run `make site` first")
     texts = {name: (site / f"{name}.html").read_text(encoding="utf-8") for name in names}
     book_page = site_folder(book).with_name("print") / "book.html"
     book_page.parent.mkdir(parents=True, exist_ok=True)
     prefix = os.path.relpath(site, book_page.parent)
-    say = say_in(book, edition.language)
-    whole, part = say("with {framework}"), say("with {framework}, without exercises")
+    language = language_of(book, edition.language)
+    whole, part = worded("with {framework}"), worded("with {framework}, without exercises")
     subtitle = (whole if exercises else part).format(framework=edition.name)
-    title = say_in(book, edition.language, README)(book.title)
-    html = one_page(title, subtitle, texts, prefix, exercises, edition.tag, say)
+    titles = language.said(book.title, README), language.said(subtitle)
+    html = one_page(titles, texts, prefix, exercises, language, edition.tag)
     book_page.write_text(html, encoding="utf-8")
     with chromium() as browser:
         check_letters(browser, edition.language)
-        numbers, _ = page_numbers(*printed(browser, book_page))
-        html = PAGE_OF.sub(lambda line: f"{line[1]}{numbers[line[2]]}<", html)
-        book_page.write_text(html, encoding="utf-8")
-        pdf, headings = printed(browser, book_page)  # opened anew: a second print differs
-    written, pages = page_numbers(pdf, headings)
-    if written != numbers:
-        raise BookError("the contents name pages that moved when they were written")
-    new = goal.with_suffix(".new")
-    new.write_bytes(pdf)
-    os.replace(new, goal)
-    return pages
+        context = browser.new_context(offline=True, viewport={"width": TEXT_WIDTH, "height": 960})
+        page = context.new_page()
+        page.emulate_media(media="print")
+        page.goto(book_page.as_uri(), wait_until="load", timeout=120_000)
+        page.evaluate(READY)
+        page.evaluate(FIT)
+        return page.pdf(**PAPER)
 
 
 def check_letters(browser: "Browser", language: str) -> None:
@@ -110,108 +107,49 @@ def check_letters(browser: "Browser", language: str) -> None:
             raise BookError(f"to print the book in {LANGUAGES[language]}, install {package}")
 
 
-def printed(browser: "Browser", book_page: Path) -> tuple[bytes, list[list[str]]]:
-    """Return a page as PDF, and its headings, each with the id around it."""
-    context = browser.new_context(offline=True, viewport={"width": TEXT_WIDTH, "height": 960})
-    page = context.new_page()
-    page.emulate_media(media="print")
-    page.goto(book_page.as_uri(), wait_until="load", timeout=120_000)
-    page.evaluate(READY)
-    page.evaluate(FIT)
-    made = page.pdf(**PAPER), page.evaluate(HEADINGS)
-    context.close()
-    return made
-
-
-def page_numbers(pdf: bytes, headings: list[list[str]]) -> tuple[dict[str, int], int]:
-    """Return the page of each heading, by the id around it, and the number of all pages."""
-    try:
-        from pypdf import PdfReader
-    except ImportError:
-        raise BookError(f"{NEEDED} (no pypdf)") from None
-    reader = PdfReader(io.BytesIO(pdf))
-    entries = list(flat(reader.outline))
-    if [pressed(entry.title) for entry in entries] != [pressed(title) for _, title in headings]:
-        raise BookError("the outline of the PDF is not that of the book")
-    pages = [reader.get_destination_page_number(entry) + 1 for entry in entries]
-    found: dict[str, int] = {}
-    for (name, _), number in zip(headings, pages, strict=True):
-        found.setdefault(name, number)
-    return found, len(reader.pages)
-
-
-def pressed(title: str) -> str:
-    """Return a title without gaps, and once: Chromium writes some titles twice."""
-    title = re.sub(r"\s+", "", title)
-    half = title[: len(title) // 2]
-    return half if title == half * 2 else title
-
-
-def flat(outline: list) -> Iterator:
-    """Yield the entries of an outline that has lists in lists."""
-    for entry in outline:
-        if isinstance(entry, list):
-            yield from flat(entry)
-        else:
-            yield entry
-
-
 def one_page(
-    title: str,
-    subtitle: str,
+    titles: tuple[str, str],
     texts: dict[str, str],
     prefix: str,
-    exercises: bool = True,
-    language: str = ENGLISH,
-    say: Say = str,
+    exercises: bool,
+    language: Language,
+    tag: str = ENGLISH,
 ) -> str:
     """Return the whole book as one page; `prefix` leads from it to the folder of the site."""
     from bs4 import BeautifulSoup  # comes with the packages of the site, which binding does without
 
+    title, subtitle = map(escape, titles)
     first = BeautifulSoup(next(iter(texts.values())), "html.parser")
-    head = [
-        f'<link rel="stylesheet" href="{prefix}/{link["href"]}">'
-        for link in first.select('link[rel="stylesheet"]')
-    ]
-    parts, lines, heads, contents = [], [], [], say("Contents")
+    links = [link["href"] for link in first.select('link[rel="stylesheet"]')]
+    styles = "\n".join(f'<link rel="stylesheet" href="{prefix}/{link}">' for link in links)
+    parts, lines, heads = [], [], []
     for name, text in texts.items():
         article = BeautifulSoup(text, "html.parser").select_one("article.bd-article")
         for section in [] if exercises else article.select(EXERCISES):
             section.decompose()
-        localize(article, name, set(texts), prefix, say)
-        chapter = title_of(article.h1)
-        sections = "".join(
-            f"<li>{contents_line(heading.parent['id'], title_of(heading))}</li>"
-            for heading in article.select("h2")
-        )
-        lines.append(f"<li>{contents_line(article.h1.parent['id'], chapter)}")
+        localize(article, name, set(texts), prefix, language)
+        sections = "".join(f"<li>{contents_line(h)}</li>" for h in article.select("h2"))
+        lines.append(f"<li>{contents_line(article.h1)}")
         lines.append(f"<ol>{sections}</ol></li>" if sections else "</li>")
-        heads.append(running_head(name, chapter))
+        heads.append(running_head(name, title_of(article.h1)))
         parts.append(f'<section class="part" id="{name}">{article}</section>')
-    return "\n".join(
-        [
-            f'<!doctype html><html lang="{language}" data-theme="light"><head>'
-            '<meta charset="utf-8">',
-            f"<title>{escape(title)}</title>",
-            *head,
-            f"<style>{STYLE}{''.join(heads)}</style></head><body>",
-            f'<section class="cover" id="cover"><h1>{escape(title)}</h1>'
-            f"<p>{escape(subtitle)}</p></section>",
-            f'<section class="part" id="contents"><h2>{contents}</h2><ol>{"".join(lines)}</ol>',
-            "</section>",
-            *parts,
-            "</body></html>",
-        ]
-    )
+    return f"""<!doctype html><html lang="{tag}" data-theme="light"><head><meta charset="utf-8">
+<title>{title}</title>
+{styles}
+<style>{STYLE}{"".join(heads)}</style></head><body>
+<section class="cover" id="cover"><h1>{title}</h1><p>{subtitle}</p></section>
+<section class="part" id="contents"><h2>{language.said(worded("Contents"))}</h2>
+<ol>{"".join(lines)}</ol></section>
+{"".join(parts)}
+</body></html>"""
 
 
 def title_of(heading: "bs4.Tag") -> str:
     return heading.get_text().removesuffix("#").strip()
 
 
-def contents_line(name: str, title: str) -> str:
-    number = f'<span data-page-of="{name}">000</span>'
-    return f'<a href="#{name}">{escape(title)}</a>{number}'
+def contents_line(heading: "bs4.Tag") -> str:
+    return f'<a href="#{heading.parent["id"]}">{escape(title_of(heading))}</a>'
 
 
 def running_head(name: str, title: str) -> str:
@@ -223,12 +161,14 @@ def running_head(name: str, title: str) -> str:
     )
 
 
-def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str, say: Say = str) -> None:
+def localize(
+    article: "bs4.Tag", name: str, names: set[str], prefix: str, language: Language
+) -> None:
     """Make the links, pictures and anchors of a page those of one long page, in place."""
     for dropped in article.select(DROPPED):
         dropped.decompose()
-    leave_out_drawing(article, name, say)
-    put_solutions_last(article, say)
+    leave_out_drawing(article, name, language)
+    put_solutions_last(article, language)
     for fold in article.select("details"):
         fold["open"] = ""
     for button in article.select("details.hide > summary"):  # "Show the imports"
@@ -244,7 +184,7 @@ def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str, say: S
     for link in article.select("a[href]"):
         page, _, anchor = link["href"].partition("#")
         goal = page.removesuffix(".html") or name
-        if re.match(r"\w+:", link["href"]):
+        if ":" in page:  # of the web
             continue
         if goal in names:
             link["href"] = f"#{goal}--{unquote(anchor)}" if anchor else f"#{goal}"
@@ -252,7 +192,7 @@ def localize(article: "bs4.Tag", name: str, names: set[str], prefix: str, say: S
             link.attrs.pop("href")
 
 
-def leave_out_drawing(article: "bs4.Tag", name: str, say: Say = str) -> None:
+def leave_out_drawing(article: "bs4.Tag", name: str, language: Language) -> None:
     """Take out code that only draws; below what it has drawn, a line says where the code is."""
     from bs4 import BeautifulSoup
 
@@ -261,15 +201,15 @@ def leave_out_drawing(article: "bs4.Tag", name: str, say: Say = str) -> None:
             cell.decompose()
             continue
         cell.select_one("details.above-input").decompose()
-        line = say("The code that draws this is in {file}.").format(file=f"{name}.ipynb")
-        cell.append(BeautifulSoup(f'<p class="drawn">{line}</p>', "html.parser"))
+        line = worded("The code that draws this is in {file}.").format(file=f"{name}.ipynb")
+        cell.append(BeautifulSoup(f'<p class="drawn">{language.said(line)}</p>', "html.parser"))
 
 
-def put_solutions_last(article: "bs4.Tag", say: Say = str) -> None:
+def put_solutions_last(article: "bs4.Tag", language: Language) -> None:
     """Move the solutions of the exercises, and what they print, to the end of the chapter."""
     from bs4 import BeautifulSoup
 
-    name = say("Solutions")
+    name = language.said(worded("Solutions"))
     section = f'<section id="solutions"><h2>{name}</h2></section>'
     page = BeautifulSoup(section, "html.parser")
     for task in article.select(f"{EXERCISES} > section"):
@@ -279,3 +219,26 @@ def put_solutions_last(article: "bs4.Tag", say: Say = str) -> None:
             page.section.extend([title, *(part.extract() for part in parts)])
     if page.section.h3:
         article.append(page.section)
+
+
+def chromium_path() -> str | None:
+    """Return where this machine has Chromium or Chrome, if it does."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@contextmanager
+def chromium() -> Iterator:
+    """Start Chromium; raise BookError where it or the package that drives it is missing."""
+    if (path := chromium_path()) is None:
+        raise BookError("there is no Chromium on this machine; install it to print the book")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        raise BookError("the package playwright is missing; `make pdf` installs it") from None
+    logging.getLogger("asyncio").disabled = True  # after Ctrl-C it tells of futures, at length
+    with sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=path, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()

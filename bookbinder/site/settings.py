@@ -2,14 +2,15 @@
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 from bookbinder.binding import notebook_path
+from bookbinder.catalogs import README
 from bookbinder.colab import services
 from bookbinder.config import ENGLISH, LANGUAGES, Book, Edition
-from bookbinder.site.dates import last_changes
-from bookbinder.site.theme_words import theme_words
-from bookbinder.words import Say
+from bookbinder.language import Language
+from bookbinder.words import worded
 
 HERE = Path(__file__).parent
 # The scheme of links to other editions: Sphinx looks for no such page in this one.
@@ -17,10 +18,79 @@ ELSEWHERE = "edition"
 SAID = re.compile(r'\bsay\("([^"]+)"\)')  # in the scripts of the pages
 LESS = "\\u003c"  # in a script that stands in a page
 SCRIPTS = [["book.js", {"priority": 300}], ["previews.js", {"priority": 301}]]
+THEME_OPTIONS = {
+    "show_navbar_depth": 1,
+    "use_download_button": False,
+    "use_fullscreen_button": False,
+    "back_to_top_button": False,  # on a phone it lies on pictures, and the header stays
+    "article_header_end": ["book-tools.html", "article-header-buttons.html"],
+    "article_footer_items": ["last-changed.html"],
+    "footer_content_items": [],
+    "home_page_in_toc": False,
+    "navbar_persistent": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+SETTINGS = {  # of every edition
+    "extensions": ["myst_nb", "bookbinder.site.sphinx_extension"],
+    "nb_execution_mode": "off",
+    "nb_number_source_lines": False,
+    "myst_enable_extensions": ["dollarmath", "attrs_inline", "colon_fence"],
+    "myst_dmath_double_inline": True,
+    "myst_dmath_allow_labels": False,
+    "myst_heading_anchors": 4,
+    "myst_url_schemes": ["http", "https", "mailto", ELSEWHERE],
+    "myst_heading_slug_func": "bookbinder.page.jupyter_anchor",
+    "html_math_renderer": "typeset",  # of the extension
+    "suppress_warnings": ["misc.highlighting_failure"],  # tracebacks without their files
+    "smartquotes": False,
+    "html_theme": "sphinx_book_theme",
+    "html_context": {"default_mode": "auto"},
+    "html_search_language": ENGLISH,  # the theme's search, of which nothing is kept
+    "templates_path": [str(HERE / "templates")],
+    "html_css_files": ["book.css"],
+    "html_copy_source": False,
+    "html_show_sourcelink": False,
+    "html_show_sphinx": False,
+    "html_show_copyright": False,
+    "html_permalinks_icon": "#",
+    "html_use_index": True,
+    "html_domain_indices": False,
+    "python_display_short_literal_types": True,
+    "add_module_names": False,
+    "toc_object_entries": False,
+}
+# The words of our templates, and those of Sphinx and its theme that their own catalogs lack.
+WORDS = (
+    worded("Color mode"),
+    worded("Dark"),
+    worded("Download this chapter as a notebook"),
+    worded("Edition"),
+    worded("Index"),
+    worded("Language"),
+    worded("Last changed"),
+    worded("Light"),
+    worded("Link to this definition"),
+    worded("Link to this heading"),
+    worded("Notebook"),
+    worded("Open this chapter in {name}"),
+    worded("Please activate JavaScript to enable the search functionality."),
+    worded("Repository"),
+    worded("Search Page"),
+    worded("Search..."),
+    worded("Section Navigation"),
+    worded("Site navigation"),
+    worded("Skip to main content"),
+    worded("System Settings"),
+    worded("The edition in {name} leaves this chapter out: see what it has"),
+    worded("Version warning"),
+)
+# How the index names functions: without the one module there is.
+IN_INDEX = {"%s() (in module %s)": "%s()%.0s", "%s (class in %s)": "%s%.0s"}
 
 
 def folder_of(edition: Edition, editions: tuple[Edition, ...]) -> str:
-    """Return the folder of an edition in the site: none for the first."""
+    """Return the folder of an edition in the site: none for the first of the book."""
     return "" if edition == editions[0] else f"{edition.framework}-{edition.language}"
 
 
@@ -40,125 +110,89 @@ def neighbors(edition: Edition, editions: tuple[Edition, ...]) -> list[Edition]:
     ]
 
 
-def sphinx_settings(
-    book: Book,
-    edition: Edition,
-    editions: tuple[Edition, ...],
-    equations: dict[str, str],
-    terms: dict[str, tuple[str, str]],
-    index: dict[str, dict[str, str]],
-    anchors: dict,
-    roles: dict[str, str],
-    say: Say = str,
-) -> dict:
-    """Return Sphinx's settings as plain values."""
-    options = {
-        "show_navbar_depth": 1,
-        "use_download_button": False,
-        "use_fullscreen_button": False,
-        "back_to_top_button": False,  # on a phone it lies on pictures, and the header stays
-        "article_header_end": ["book-tools.html", "article-header-buttons.html"],
-        "article_footer_items": ["last-changed.html"],
-        "footer_content_items": [],
-        "home_page_in_toc": False,
-        "navbar_persistent": [],
-        "search_bar_text": say("Search..."),
-        "pygments_light_style": "a11y-high-contrast-light",
-        "pygments_dark_style": "a11y-high-contrast-dark",
-    }
-    days = last_changes(book.source)
+def sphinx_settings(book: Book, edition: Edition, language: Language) -> dict:
+    """Return Sphinx's own settings for an edition, as plain values."""
+    title = language.said(book.title, README)
+    options = THEME_OPTIONS | {"search_bar_text": language.said("Search...")}
     if repository := book.repository:
         options |= {"repository_url": repository, "use_repository_button": True}
-    return {
-        "project": book.title,
-        "html_title": book.title,
+    own = HERE / f"look-{edition.language}"  # where a language has a look of its own
+    folders = [HERE / "look", *([own] if own.exists() else [])]
+    return SETTINGS | {
+        "project": title,
+        "html_title": title,
         "language": edition.tag.replace("-", "_"),
-        "extensions": ["myst_nb", "bookbinder.site.sphinx_extension"],
-        "nb_execution_mode": "off",
-        "nb_number_source_lines": False,
-        "myst_enable_extensions": ["dollarmath", "attrs_inline", "colon_fence"],
-        "myst_dmath_double_inline": True,
-        "myst_dmath_allow_labels": False,
-        "myst_heading_anchors": 4,
-        "myst_url_schemes": ["http", "https", "mailto", ELSEWHERE],
-        "myst_heading_slug_func": "bookbinder.page.jupyter_anchor",
-        "html_math_renderer": "typeset",  # of the extension
-        "suppress_warnings": ["misc.highlighting_failure"],  # tracebacks without their files
-        "smartquotes": False,
-        "html_theme": "sphinx_book_theme",
         "html_theme_options": options,
-        "html_context": {"default_mode": "auto"},
-        "html_static_path": [str(HERE / "look")],
-        "templates_path": [str(HERE / "templates")],
-        "html_css_files": ["book.css"],
-        "html_js_files": SCRIPTS,
-        "html_copy_source": False,
-        "html_show_sourcelink": False,
-        "html_show_sphinx": False,
-        "html_show_copyright": False,
-        "html_permalinks_icon": "#",
-        "html_use_index": True,
-        "html_domain_indices": False,
-        "python_display_short_literal_types": True,
-        "add_module_names": False,
-        "toc_object_entries": False,
-        "book_chapters": book.chapters_of(edition),
-        "book_equations": equations,
-        "book_terms": terms,
-        "book_index": index,
-        "book_changes": {n: days[f"{n}.md"] for n in book.chapters if f"{n}.md" in days},
-        "book_notebooks": f"notebooks/{edition.framework}",
-        "book_services": {
-            name: services(book.repository, book.named(notebook_path(edition, name)))
-            for name in book.chapters_of(edition)
-            if edition.language == ENGLISH  # a translated notebook is in no repository
-        },
-        "book_editions": [
-            {
-                "name": other.name,
-                "folder": folder_of(other, editions),
-                "here": other == edition,
-                "without": list(other.without),
-            }
-            for other in editions
-            if other.language == edition.language
-        ],
-        "book_languages": [
-            {
-                "name": LANGUAGES[other.language],
-                "tag": other.tag,
-                "folder": folder_of(other, editions),
-                "here": other == edition,
-                "without": list(other.without),
-            }
-            for other in editions
-            if other.framework == edition.framework
-        ],
-        "book_anchors": anchors,
-        "book_roles": roles,
-        "book_words": {},
-    } | (translated_settings(edition.language, say) if edition.language != ENGLISH else {})
-
-
-def translated_settings(language: str, say: Say) -> dict:
-    """Return the settings of an edition in another language: its words, its look."""
-    own = HERE / f"look-{language}"  # where it has a look of its own
-    look = [str(own)] if own.exists() else []
-    return {
-        "html_search_language": ENGLISH,  # the theme's search, of which nothing is kept
-        "html_static_path": [str(HERE / "look"), *look],
-        "html_css_files": ["book.css", *(["language.css"] if look else [])],
-        "html_js_files": [[None, {"body": words_script(say), "priority": 299}], *SCRIPTS],
-        "book_words": theme_words(say),
+        "html_static_path": list(map(str, folders)),
+        "html_css_files": ["book.css", *(["language.css"] if own.exists() else [])],
+        "html_js_files": [*words_scripts(language), *SCRIPTS],
     }
 
 
-def words_script(say: Say) -> str:
-    """Return the script that tells the others their words."""
+def edition_values(book: Book, edition: Edition, editions: tuple[Edition, ...]) -> dict:
+    """Return what the head of each page says: its day, its notebook, its menus."""
+    names, days = book.chapters_of(edition), last_changes(book.source)
+    return {
+        "changes": {name: days[f"{name}.md"] for name in names if f"{name}.md" in days},
+        "notebooks": f"notebooks/{edition.framework}",
+        "services": {
+            name: services(book.repository, book.named(notebook_path(edition, name)))
+            for name in names
+            if edition.language == ENGLISH  # a translated notebook is in no repository
+        },
+        "editions": [
+            entry(book, e, edition, e.name) for e in editions if e.language == edition.language
+        ],
+        "languages": [
+            entry(book, e, edition, LANGUAGES[e.language])
+            for e in editions
+            if e.framework == edition.framework
+        ],
+    }
+
+
+def entry(book: Book, edition: Edition, here: Edition, name: str) -> dict:
+    """Return an entry of a menu that leads to an edition."""
+    folder = folder_of(edition, book.editions)
+    of_page = {"folder": folder, "here": edition == here, "without": list(edition.without)}
+    return {"name": name, "tag": edition.tag, **of_page}
+
+
+def own_words(language: Language) -> dict[str, str]:
+    """Return what Sphinx and the templates are to say for some of their words."""
+    words = {} if language.tag == ENGLISH else {word: language.said(word) for word in WORDS}
+    return words | IN_INDEX
+
+
+def words_scripts(language: Language) -> list:
+    """Return the script that tells the others their words; English ones need none."""
+    if language.tag == ENGLISH:
+        return []
     scripts = [path.read_text(encoding="utf-8") for path in (HERE / "look").glob("*.js")]
     said = sorted({text for script in scripts for text in SAID.findall(script)})
-    words = json.dumps({text: say(text) for text in said}, ensure_ascii=False)
-    return f"globalThis.d2lWords = {words.replace('<', LESS)};"
+    words = json.dumps({text: language.said(text) for text in said}, ensure_ascii=False)
+    body = f"globalThis.d2lWords = {words.replace('<', LESS)};"
+    return [[None, {"body": body, "priority": 299}]]
+
+
+def last_changes(folder: Path) -> dict[str, str]:
+    """Return the day of the last commit of each file in a folder, by the file's name.
+
+    Without git, or outside of a repository, nothing is known and the result is empty.
+    """
+    command = ["git", "-C", str(folder), "log", "--format=@%cs", "--name-only", "--", "."]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    days: dict[str, str] = {}
+    day = ""
+    for line in filter(None, done.stdout.splitlines()):  # newest first: a day, then its files
+        if line.startswith("@"):
+            day = line.removeprefix("@")
+        else:
+            days.setdefault(Path(line).name, day)
+    return days
 
 
 def as_conf(settings: dict) -> str:

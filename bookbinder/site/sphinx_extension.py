@@ -72,10 +72,10 @@ class Roles(SphinxTransform):
     def apply(self, **_) -> None:
         for quote in self.document.findall(nodes.block_quote):
             label = next(iter(quote.findall(nodes.strong)), None)
-            if label is not None and (role := self.config.book_roles.get(label.astext())):
+            if label is not None and (role := self.config.book["roles"].get(label.astext())):
                 quote["classes"] += ["box", f"box-{role}"]
         for section in self.document.findall(nodes.section):
-            if role := self.config.book_roles.get(section[0].astext()):
+            if role := self.config.book["roles"].get(section[0].astext()):
                 section["classes"] += [f"role-{role}"]
 
 
@@ -89,7 +89,7 @@ class Terms(SphinxTransform):
 
     def apply(self, **_) -> None:
         seen = set()
-        terms = self.config.book_index.get(self.env.docname, {})
+        terms = self.config.book["index"].get(self.env.docname, {})
         for node in list(self.document.findall(nodes.strong)):
             term = node.astext()
             inside_table = any(isinstance(a, nodes.entry) for a in ancestors(node))
@@ -172,7 +172,7 @@ class EquationLinks(SphinxPostTransform):
                 put_links(text, "equation", [(match, goal) for match, goal in found if goal])
 
     def address(self, number: str) -> str | None:
-        chapter = self.config.book_equations.get(number)
+        chapter = self.config.book["equations"].get(number)
         if chapter is None:
             return None
         if chapter == self.env.docname:
@@ -191,11 +191,11 @@ class TermLinks(SphinxPostTransform):
     formats = ("html",)
 
     def run(self, **_) -> None:
-        order = self.config.book_chapters
+        order = self.config.book["chapters"]
         if self.env.docname not in order:
             return
         earlier = set(order[: order.index(self.env.docname)])
-        goals = {t: goal for t, goal in self.config.book_terms.items() if goal[0] in earlier}
+        goals = {t: goal for t, goal in self.config.book["terms"].items() if goal[0] in earlier}
         for text in list(self.document.findall(nodes.Text)):
             above = list(ancestors(text))
             if not goals or any(isinstance(node, NO_TERMS) for node in above):
@@ -244,15 +244,17 @@ def header_tools(
     app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None
 ) -> None:
     """Tell the header which notebook belongs to a page, and where the page is in other editions."""
-    chapters = set(app.config.book_chapters)
+    chapters = set(app.config.book["chapters"])
     if pagename in chapters:
-        context["book_changed"] = app.config.book_changes.get(pagename)
-        context["book_services"] = app.config.book_services.get(pagename)
-        context["book_notebook"] = f"{app.config.book_notebooks}/{pagename}.ipynb"
-    for menu in ("book_editions", "book_languages"):
-        editions = getattr(app.config, menu)
-        if len(editions) > 1:
-            context[menu] = menu_of(editions, pagename, app.config.book_anchors)
+        context["book_changed"] = app.config.book["changes"].get(pagename)
+        context["book_services"] = app.config.book["services"].get(pagename)
+        context["book_notebook"] = f"{app.config.book['notebooks']}/{pagename}.ipynb"
+    for menu in ("editions", "languages"):
+        if len(entries := app.config.book[menu]) > 1:
+            context[f"book_{menu}"] = menu_of(entries, pagename, app.config.book["anchors"])
+    if pagename == "search":
+        for script in ("sections.js", "search.js"):
+            app.add_js_file(script)
 
 
 def menu_of(editions: list[dict], pagename: str, anchors: dict[str, dict]) -> list[dict]:
@@ -290,18 +292,15 @@ class OwnWords(NullTranslations):
 
 
 def say_own_words(app: Sphinx, config: Config) -> None:
-    """Let Sphinx and its theme speak as the edition does; English ones as they always have."""
-    if words := config.book_words:
-        for catalog in ("sphinx", "booktheme"):
-            place = ("general", catalog)
-            translators[place] = OwnWords(words, translators.get(place))
-        app.translator = translators["general", "sphinx"]
+    """Let Sphinx and its theme speak as the edition does."""
+    for catalog in ("sphinx", "booktheme"):
+        place = ("general", catalog)
+        translators[place] = OwnWords(config.book["words"], translators.get(place))
+    app.translator = translators["general", "sphinx"]
 
 
 def setup(app: Sphinx) -> dict:
-    values = "equations terms index changes chapters notebooks services editions languages anchors"
-    for name in (*values.split(), "roles", "words"):  # all of them are in conf.py
-        app.add_config_value(f"book_{name}", None, "env")
+    app.add_config_value("book", {}, "env")  # what sources.py says of the edition
     for transform in (Equations, Elsewhere, Roles, Terms, Unspaced, Slanted):
         app.add_transform(transform)
     app.add_post_transform(EquationLinks)

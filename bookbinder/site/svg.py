@@ -1,4 +1,4 @@
-"""Give pictures a dark version: an SVG that follows the color scheme of the page around it.
+"""Make pictures light, and give them a dark version that follows the color scheme of the page.
 
 A browser tells a picture the `color-scheme` of its <img>. Where it tells nothing, the picture keeps
 its own background in both versions, so that it can be read on any page.
@@ -7,8 +7,7 @@ its own background in both versions, so that it can be read on any page.
 import colorsys
 import re
 
-ROOT = re.compile(r"<svg\b[^>]*>")
-HEAT_MAP = re.compile(r'<g id="QuadMesh_\d+".*?</g>', re.DOTALL)  # the filter turns it
+HEAT_MAP = re.compile(r'<g id="QuadMesh_\d+"([^>]*)>(.*?)</g>', re.DOTALL)
 FOUND = re.compile(r'(?:(fill|stroke): |(fill|stroke)=")(#[0-9a-fA-F]{6})\b')
 PAGE, INK = 0.07, 0.95  # the lightness that white and black become; #121212 is the dark page
 GRAY = 12  # how far the channels of a gray may lie apart, of 255
@@ -22,16 +21,53 @@ FILTER = (
     '<filter id="dark-cells" color-interpolation-filters="sRGB">'
     f'<feColorMatrix values="{TURNED}"/></filter>'
 )
+PATH = re.compile(r'(?<= d=")[^"]*')
+GAP = re.compile(r" ?\n(?=[A-Za-z]|$)|(?<=[A-Z]) ")
+LONG_NUMBER = re.compile(r"-?\d+\.\d+")
+PLACE = re.compile(r'(?<= transform=")translate\([^)]*\)')
+NAME = re.compile(r'(?<=<g) id="(?!QuadMesh)[^"]*"')
+CELL = re.compile(r'<path d="([^"]*)" (clip-path="[^"]*" style="[^"]*")/>')
+BOX = re.compile(r"M(\S+) (\S+)L(\S+) \2L\3 ([^\sLz]+)L\1 \4(?:L\1 \2z?|z)(?=[\"M])")
+
+
+def slim(svg: str) -> str:
+    """Return a picture whose places have two decimals, and heat maps one path for equal cells."""
+    svg = PATH.sub(lambda path: GAP.sub("", LONG_NUMBER.sub(shorter, path[0])), svg)
+    svg = PLACE.sub(lambda place: LONG_NUMBER.sub(shorter, place[0]), svg)
+    svg = "\n".join(line.lstrip() for line in svg.split("\n"))
+    svg = BOX.sub(box, NAME.sub("", svg))
+    return HEAT_MAP.sub(with_equal_cells_joined, svg)
+
+
+def shorter(number: re.Match) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+
+
+def box(corners: re.Match) -> str:
+    """Return a rectangle as one corner and two sides."""
+    left, top, right, bottom = map(float, corners.groups())
+    return f"M{left:g} {top:g}h{right - left:.4g}v{bottom - top:.4g}h{left - right:.4g}z"
+
+
+def with_equal_cells_joined(heat_map: re.Match) -> str:
+    """Return a heat map with one path for equal cells, which do not lie upon each other."""
+    cells = CELL.findall(heat_map[2])
+    if len(cells) != heat_map[2].count("<path"):
+        return heat_map[0]
+    joined: dict[str, list[str]] = {}
+    for shape, style in cells:
+        joined.setdefault(style, []).append(shape)
+    paths = (f'<path d="{"".join(shapes)}" {style}/>' for style, shapes in joined.items())
+    begin = heat_map[0].partition(">")[0]
+    return "\n".join([f"{begin}>", *paths, "</g>"])
 
 
 def with_dark_version(svg: str) -> str:
     """Return an SVG that also has the colors for a dark page."""
-    root = ROOT.search(svg)
-    if root is None or not (rules := dark_rules(svg)):
-        return svg
-    style = f"<style>@media (prefers-color-scheme: dark){{{''.join(rules)}}}</style>"
+    root = svg.index(">", svg.index("<svg")) + 1
+    style = f"<style>@media (prefers-color-scheme: dark){{{''.join(dark_rules(svg))}}}</style>"
     turned = FILTER if 'id="QuadMesh' in svg else ""
-    return svg[: root.end()] + style + turned + svg[root.end() :]
+    return svg[:root] + style + turned + svg[root:]
 
 
 def dark_rules(svg: str) -> list[str]:

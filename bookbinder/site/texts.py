@@ -1,0 +1,112 @@
+"""Write the texts that pages show of each other, as scripts: for the search, and for previews.
+
+The search looks through every section of the pages and every function. A preview is what a
+reference shows when one points at it: an equation, the sentence that explains a term, a source.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+if TYPE_CHECKING:
+    import bs4
+
+NOT_TEXT = (  # pictures and outputs; solutions, which a search must not give away
+    "script, style, .headerlink, svg, .cell_output, .role-exercises details, .role-references"
+)
+# A page has thousands of such spans of colored code; it is read far faster without them.
+COLORED = re.compile(r'<span class="(\w{1,3})">([^<]*)</span>')
+NO_WORDS = ("c1", "sd", "p", "o")  # comments, docstrings, brackets, operators
+TEX_LOOK = re.compile(
+    r"\\tag\{[^}]*\}|\\(?:math(?:bf|rm|bb|cal)|boldsymbol|text|left|right|q?quad|[,;!])(?![a-z]) ?"
+)
+NOT_SEARCHED = ("genindex.html", "search.html", "index.html")
+SHOWN = "div.math[id], strong[id^=term-], li > p > span[id^=reference-]"
+LEADING = "a[href*='#equation-'], a[href*='#term-'], a[href*='#reference-']"
+BLOCKS = ["p", "li", "ul", "ol", "dd", "dt", "dl", "blockquote", "section", "details"]
+HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"]
+ASSISTIVE = re.compile(r"<mjx-assistive-mml.*?</mjx-assistive-mml>")  # a preview reads its TeX
+
+
+def page_scripts(pages: dict[str, str], typeset: Callable[[str], str]) -> dict[str, str]:
+    """Return file name -> script with what is searched, and with what is shown, of all pages."""
+    from bs4 import BeautifulSoup  # comes with the packages of the site
+
+    found: list[list[str]] = []
+    previews: dict[str, str] = {}
+    led_to: set[str] = set()
+    for name, page in pages.items():
+        page = COLORED.sub(lambda span: " " if span[1] in NO_WORDS else span[2], page)
+        article = BeautifulSoup(page, "html.parser").select_one("article.bd-article")
+        if article is None:
+            continue
+        for link in article.select(LEADING):
+            goal, _, anchor = link["href"].partition("#")
+            led_to.add(f"{goal or name}#{unquote(anchor)}")
+        for part in article.select(SHOWN):
+            previews[f"{name}#{part['id']}"] = preview(part)
+        found += sections(name, article) if name not in NOT_SEARCHED else []
+    for before, part in reversed([*pairwise(found)]):  # search.js takes them from the one before
+        if part[0] == before[0]:
+            part[0] = part[2] = ""
+    shown = {key: typeset(html) for key, html in previews.items() if key in led_to}
+    shown = {key: ASSISTIVE.sub("", html) for key, html in shown.items()}
+    return {"sections.js": script("SECTIONS", found), "preview-texts.js": script("PREVIEWS", shown)}
+
+
+def script(name: str, value: object) -> str:
+    return f"const {name} = {json.dumps(value, ensure_ascii=False, separators=(',', ':'))};\n"
+
+
+def sections(name: str, article: "bs4.Tag") -> Iterator[list[str]]:
+    """Yield page, anchor, title of the page, title and text of each section and each function.
+
+    A section has no text of those inside it: they are taken out of the article.
+    """
+    for part in article.select(NOT_TEXT):
+        part.decompose()
+    heading = article.find("h1")
+    page_title = plain(heading) if heading else name
+    found = []
+    for part in reversed(article.select("section[id], dl.py:has(> dt[id])")):  # inner ones first
+        is_code = part.name == "dl"
+        label = part.find("dt" if is_code else HEADINGS)
+        title, anchor = plain(label) if label else "", part.get("id", "")
+        if is_code:
+            anchor = label["id"]
+            title = anchor.rpartition(".")[2]
+        elif label:
+            label.extract()
+        found.append([name, anchor, page_title, title, plain(part)])
+        part.extract()
+    yield from reversed(found)
+
+
+def plain(part: "bs4.Tag") -> str:
+    """Return the text of a part of a page in one line, formulas as TeX without fonts and gaps."""
+    text = " ".join(TEX_LOOK.sub("", part.get_text()).split())
+    return unicodedata.normalize("NFC", text)  # as search.js does with what it looks for
+
+
+def preview(part: "bs4.Tag") -> str:
+    """Return the HTML to show for an anchor: without anchors, links and blocks of its own.
+
+    The text has one sentence a line, so a term is explained by the line that it stands in.
+    """
+    from bs4 import BeautifulSoup
+
+    if part.name == "div":
+        return f'<div class="math">{part.decode_contents()}</div>'
+    block, mark = part.find_parent(BLOCKS), f'id="{part["id"]}"'
+    html = str(block)
+    lines = html.replace("<wbr/>", "\n").split("\n") if part.name == "strong" else [html]
+    line = BeautifulSoup(next(line for line in lines if mark in line), "html.parser")
+    for tag in line.find_all(["a", *BLOCKS]):
+        tag.unwrap()
+    for tag in line.find_all(id=True):
+        del tag["id"]
+    return str(line).strip()
