@@ -33,7 +33,6 @@ from bookbinder.page import (
     shown_words,
 )
 from bookbinder.publish import ANSI
-from bookbinder.sentences import MARKS
 from bookbinder.site.home import home_page, home_pictures
 from bookbinder.site.lookup import functions_page, references_page
 from bookbinder.site.settings import (
@@ -52,6 +51,7 @@ from bookbinder.words import worded
 ORIGIN = "<!-- Made from "
 FRAME = ("Cell In", "In [", "In[", "File ")  # how a call begins in a traceback
 GLOSS = re.compile(r"\s*[(（][^)）]*[)）]")  # what a translation adds to a term: its English
+MARKS = re.compile(r"^((?:>|\s|#+ |- |\d+\. |<summary>)*)(.*?)((?:</summary>)?)$")  # around a line
 MARKUP = re.compile(r"(<[^>]*>|^:\w+: |\]\([^)]*\)|\[|\||\*\*|\*)")  # between words of a page
 CODE = (worded("Show the code"), worded("Hide the code"))
 IMPORTS = (worded("Show the imports"), worded("Hide the imports"))
