@@ -87,6 +87,8 @@ class Language:
 
     def with_fields(self, text: str, name: str, names: tuple[str, ...]) -> str | None:
         """Return a text that is a message with something in its fields, with these in words."""
+        if (match := EMPHASIZED.fullmatch(text)) and (inner := self.whole(match[2], *names)):
+            return f"{match[1]}{inner}{match[1]}"
         for pattern, message in patterns(self, name):
             if match := pattern.fullmatch(text):
                 fields = {key: self.listed(part, *names) for key, part in match.groupdict().items()}
@@ -113,7 +115,7 @@ class Language:
         if match := EMPHASIZED.fullmatch(text):
             return f"{match[1]}{self.said(match[2], *names)}{match[1]}"
         if LINKS.fullmatch(text):
-            links = [self.link(*link.group(2, 3), *names) for link in LINK.finditer(text)]
+            links = [m[1] + self.link(*m.group(2, 3), *names) for m in LINK.finditer(text)]
             return self.said(", ").join(links)
         parts = [(text[: gap.start()], text[gap.end() :]) for gap in GAP.finditer(text)]
         for before, after in parts:
