@@ -224,9 +224,10 @@ def test_a_full_disk_is_said_in_one_line(tiny):
 
 
 def test_an_error_of_the_system_is_one_line(bound, capsys):
-    in_the_way = bound / "_build/site-source/pytorch-en.warnings"
-    in_the_way.mkdir(parents=True)
-    assert main(["site"]) == 1
+    in_the_way = bound / MODULE
+    in_the_way.unlink()
+    in_the_way.mkdir()
+    assert main(["bind"]) == 1
     assert capsys.readouterr().err == f"error: {in_the_way}: Is a directory\n"
 
 

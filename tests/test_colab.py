@@ -18,7 +18,23 @@ from tests.conftest import ROOT, TINY, write_files
 
 NAMED = "https://github.com/someone/some-book"
 NOTEBOOK = "notebooks/pytorch/00_first.ipynb"
-EXERCISE = '\n## Exercises\n\n```python tags=["solution"]\ndouble(2)\n```\n'
+EXERCISE = """
+## Exercises
+
+### Exercise 0.1
+
+```python tags=["solution"]
+double(2)
+```
+
+## Summary
+
+It doubles.
+
+## References
+
+1. Its author.
+"""
 PACKAGE = {  # a package that pip builds without a network: it brings its own way to do so
     "pyproject.toml": """
         [build-system]

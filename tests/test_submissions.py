@@ -3,32 +3,31 @@
 import csv
 import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from types import SimpleNamespace
 
 import nbformat
 import pytest
-from conftest import ROOT
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from this_book import BOOK, chapters, pages
 
 from bookbinder.answers import CHECKS, checked_in, invitation
-from bookbinder.classroom import sandbox, submissions
+from bookbinder.classroom import submissions
 from bookbinder.classroom.grading import Grade
 from bookbinder.classroom.submissions import grade_folder, on_paper
 from bookbinder.errors import BookError
-from bookbinder.solutions import read_bound
 from bookbinder.worksheets import students
 from d2l_attention.practice.exercises import find
-from tests.test_grading import notebook_of, processes, sandboxed
 
 EDITION = BOOK.editions[0]
 NAME = "06_scaled_dot_product_attention"
 FOLDER = f"grades-{NAME}"
 CHECK = "check('6.2', gradient_of_queries)"
+
+
+def notebook_of(*cells):
+    return new_notebook(cells=list(map(new_code_cell, cells)))
+
+
 RIGHT, WRONG = notebook_of("right", CHECK), notebook_of("wrong", CHECK)
 
 
@@ -211,68 +210,6 @@ def test_bad_input_is_one_line(tmp_path):
     hand_in(tmp_path, ben=notebook_of("check('7.2', f)"))
     with pytest.raises(BookError, match=f"as many notebooks of 07_.*: say CHAPTER={NAME}"):
         grade_folder(BOOK, EDITION, tmp_path)
-
-
-# In the sandbox
-
-
-@sandboxed
-def test_the_books_solutions_are_right_and_long_lines_break_nothing(tmp_path):
-    long = ["y = " + "1+" * 6000 + "1", "y = " + "-" * 6000 + "1", "\n" * 10**5, CHECK]
-    solutions = read_bound(EDITION.notebooks / f"{NAME}.ipynb")
-    hand_in(tmp_path, ann=solutions, long=notebook_of(*long))
-    grade_folder(BOOK, EDITION, tmp_path)
-    table = table_of(tmp_path)
-    assert (table["ann"]["points"], table["ann"]["remarks"]) == ("2", "")
-    assert table["long"]["6.2 mistake"]
-    assert "6.2 passed. Your answer is right on" in (tmp_path / FOLDER / "ann.txt").read_text()
-
-
-EXAM = """
-from d2l_attention.practice import Exercise
-
-def sums(rng):
-    yield from ((rng.normal(size=(n, 3)),) for n in (2, 5))
-
-row_sums = Exercise("1", lambda scores: scores.sum(-1), sums)
-largest = Exercise("2", 42)
-"""
-
-
-@sandboxed
-def test_a_teachers_own_exercises_are_graded_by_their_names(tmp_path):
-    (tmp_path / "exam.py").write_text(EXAM)
-    folder = tmp_path / "handed in"
-    right, wrong = "row_sums = lambda s: s.sum(1)\nlargest = 42", "row_sums = lambda s: s.sum()"
-    hand_in(folder, ann=notebook_of(right), ben=notebook_of(wrong))
-    grade_folder(BOOK, EDITION, folder, exam=tmp_path / "exam.py")
-    table = table_of(folder, "exam")
-    assert [table["ann"][key] for key in ("1", "2 (no point)", "points")] == ["1", "1", "1"]
-    assert table["ben"]["1 mistake"] == "wrong: wrong shape"
-    assert table["ben"]["2 mistake"] == "not attempted"
-
-
-@sandboxed
-def test_interrupted_it_keeps_what_is_graded_and_leaves_no_process(tmp_path):
-    loop = "def gradient_of_queries(queries, keys, values, grad):\n    while True: pass"
-    slow = notebook_of(loop, CHECK)
-    hand_in(tmp_path, ann=notebook_of("1", CHECK), ben=slow, cat=slow, dan=slow)
-    running = subprocess.Popen(
-        [sys.executable, "-m", "bookbinder", "grade", str(tmp_path)],
-        cwd=ROOT,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    until = time.monotonic() + 60
-    while not (tmp_path / f"{FOLDER}.csv").exists() and time.monotonic() < until:
-        time.sleep(0.2)
-    running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=30)  # less than the loops take
-    assert "interrupted: every file is whole" in said.splitlines()[-1]
-    assert running.returncode == 130
-    assert "ann" in table_of(tmp_path)
-    assert str(sandbox.RUNNER) not in processes()
 
 
 # Answers on paper
