@@ -1,6 +1,10 @@
 // What one visit learns of a page, at the width of a laptop.
 async () => {
+  const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   await document.fonts.ready;
+  // What the new width asks for is drawn until nothing moves.
+  for (let before = 0; before !== document.documentElement.scrollHeight; await drawn())
+    before = document.documentElement.scrollHeight;
   const all = (selector) => [...document.querySelectorAll(selector)];
   const height = document.documentElement.scrollHeight;
   const images = [...document.images];
@@ -29,7 +33,7 @@ async () => {
   });
   const growth = document.documentElement.scrollHeight - height; // while pictures load
   for (const fold of all("details")) fold.open = true;
-  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  await drawn();
   return {
     growth,
     text: words.join(" "),

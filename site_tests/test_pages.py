@@ -13,7 +13,7 @@ from bookbinder.site.building import light_notebook
 
 RAW = re.compile(r"\$|\\\(|\\\[|\\(?:eqref|ref|tag|label)\b|<!--|\[\[\d+\]\]|\{raw\}")
 MOST_BYTES = 17_500_000
-MOST_BYTES_OF_A_PAGE = 1_250_000  # its equations and their faces among them
+MOST_BYTES_OF_A_PAGE = 1_330_000  # its equations and their faces among them
 DESERT = 4000  # CSS pixels without a picture, diagram or explorer
 SERVED = ("index.html", "04_masked_softmax.html", "search.html")
 ILLUSTRATED = [name for name in BOOK.chapters if name[0].isdigit() and name not in BOOK.appendices]
