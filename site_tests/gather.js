@@ -2,9 +2,11 @@
 async () => {
   const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   await document.fonts.ready;
-  // What the new width asks for is drawn until nothing moves.
-  for (let before = 0; before !== document.documentElement.scrollHeight; await drawn())
+  // What the new width asks for is drawn until nothing has moved for a while.
+  for (let still = 0, before = 0; still < 8; await drawn()) {
+    still = before === document.documentElement.scrollHeight ? still + 1 : 0;
     before = document.documentElement.scrollHeight;
+  }
   const all = (selector) => [...document.querySelectorAll(selector)];
   const height = document.documentElement.scrollHeight;
   const images = [...document.images];
