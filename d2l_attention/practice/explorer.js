@@ -184,7 +184,7 @@
     root.dataset.live = "";
     root.setAttribute("role", "group");
     root.setAttribute("aria-label", root.querySelector(".q").textContent);
-    root.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab: arrow keys are mine
+    root.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", "true")); // JupyterLab: arrow keys are mine
     const [frames, curves, choices, words, scores] = ["frames", "curves", "sliders", "words", "scores"].map((name) => JSON.parse(root.dataset[name] ?? "null"));
     for (const img of root.querySelectorAll("img")) {
       const source = img.getAttribute("src");
