@@ -349,7 +349,7 @@
   };
   for (const root of document.querySelectorAll(".d2l-arcs:not([data-live])")) {
     root.dataset.live = "";
-    root.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab: keys are mine
+    root.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", "true")); // JupyterLab: keys are mine
     if (root.dataset.weights) {
       start(root);
       continue;
