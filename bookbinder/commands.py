@@ -109,18 +109,8 @@ def make_site(book: Book, options: argparse.Namespace) -> None:
 
 
 def bring_book(book: Book, options: argparse.Namespace) -> None:
-    bring_copies_and_panel(book, options, options.folder, options.worksheets, options.outputs)
-
-
-def bring_copies_and_panel(
-    book: Book,
-    options: argparse.Namespace,
-    folder: Path,
-    worksheets: bool = False,
-    outputs: bool = True,
-) -> None:
     edition = bound_edition_of(book, options)
-    bring_copies(book, edition, folder, worksheets, outputs)
+    bring_copies(book, edition, options.folder, options.worksheets, options.outputs)
     try:
         write_contents_panel(book, edition)
     except BookError as error:  # on a hub readers cannot write in the book
@@ -130,8 +120,8 @@ def bring_copies_and_panel(
 def open_lab(book: Book, options: argparse.Namespace) -> None:
     """Open JupyterLab in a reader's folder: at the first page, later where the reader left off."""
     folder = options.folder
-    bring_copies_and_panel(book, options, folder)
-    print(f"Your copies are in {folder}/")
+    bring_book(book, argparse.Namespace(**vars(options), worksheets=False, outputs=True))
+    print(f"Your copies are in {folder}/", flush=True)  # what is not told now never is
     edition = edition_of(book, options)
     own = frameworks_own(edition.framework)
     own |= {"D2L_LANGUAGE": edition.language} if edition.language != ENGLISH else {}

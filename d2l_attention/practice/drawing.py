@@ -25,7 +25,7 @@ def number_text(value: float, digits: int = DIGITS) -> str:
     if not math.isfinite(value):
         return str(float(value))  # nan, inf, -inf
     if digits == 0:
-        return f"{value:,.0f}"
+        return f"{value:,.0f}" if abs(value) < 1e10 else f"{value:.1e}"
     exact = Decimal(float(value))  # as a browser does, to the last bit
     text = str(exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
     return text.removeprefix("-") if float(text) == 0 else text

@@ -4,7 +4,7 @@
     if (typeof v === "string") return v;
     if (v === null) return "nan";
     if (!isFinite(v)) return v > 0 ? "inf" : "-inf";
-    if (!digits) return v.toLocaleString("en-US");
+    if (!digits) return Math.abs(v) < 1e10 ? v.toLocaleString("en-US") : v.toExponential(1);
     return v.toFixed(digits).replace(/^-(0\.0*)$/, "$1");
   };
   const paint = (cell, v) => {
