@@ -146,6 +146,7 @@ SAID = {
     "Your answer:": "你的答案：",
     "**Time** {{minutes}}": "**时间** {{minutes}}",
     "{minutes} min": "{minutes} 分钟",
+    "{a} or {b}": "{b} 或 {a}",
     "Start here": "从这里",
     ", ": "、",
 }
@@ -163,6 +164,8 @@ SAID = {
         ("letter 1 (a) 0.91", "第1位（a） 0.91"),
         ("**Time** 5 min", "**时间** 5 min"),  # of a chapter: its braces are double
         ("*Your answer:*", "*你的答案：*"),
+        ("*5 or 6*", "*6 或 5*"),
+        ("![gap](a.svg)", "![空](a.svg)"),
         ("| [0. Start here](a.ipynb) | | 5 min |", "| [0. 从这里](a.ipynb) | | 5 分钟 |"),
         ("[Start here](#a), [gap](#b)", "[从这里](#a)、[空](#b)"),
         ("Not [Start here](#a), known.", "Not [Start here](#a), known."),
