@@ -68,9 +68,7 @@ def parser() -> argparse.ArgumentParser:
     about = "bind tasks and solutions, for teachers"
     worksheets("--solutions-only", action="store_true", help=about)
     for command in (copies, worksheets):
-        command(
-            "--no-outputs", dest="outputs", action="store_false", help="so that readers predict"
-        )
+        command("--no-outputs", dest="outputs", action="store_false", help="for predictions")
     grade = add("grade", grade_submissions, "grade a folder of worksheets in a sandbox")
     grade("folder", help="with a notebook, or a folder, for each student")
     grade("--chapter", default="", help="by default the one that most notebooks are of")
