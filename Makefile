@@ -109,5 +109,4 @@ $(SITE): $(TOOLS)
 	@$(INSTALL) --editable ".[site]"
 	@touch $@
 
-.SECONDARY:  # keep the marks of what is set up
 .PHONY: help lab fresh check test notebooks worksheets grade site test-site pdf slides setup
