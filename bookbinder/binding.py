@@ -12,7 +12,6 @@ from pathlib import Path
 from nbformat import NotebookNode
 from tqdm import tqdm
 
-from bookbinder.catalogs import FIGURES, say_in
 from bookbinder.chapters import Chapter
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams, stale_diagrams
@@ -91,7 +90,7 @@ def bind_edition(book: Book, edition: Edition, wanted: Container[str] = ()) -> N
     """Write the module, the diagrams and the notebooks, all or some, of an English edition."""
     chapters = read_edition_chapters(book, edition)
     bind_module(book, edition, chapters)
-    bring_diagrams(book.source, chapters, edition.notebooks)
+    bring_diagrams(book, edition, chapters, edition.notebooks)
     for chapter in chapters:
         if not wanted or chapter.name in wanted:
             bind_notebook(book, edition, chapter)
@@ -156,16 +155,9 @@ def bind_translation(book: Book, edition: Edition, wanted: Container[str] = ()) 
         notebook = published(chapter, with_outputs(chapter, stored))
         notebook = folded(in_language(notebook, language, chapter.name), language.said(SOLUTION))
         write_whole(notebook_path(edition, chapter.name), as_text(notebook))
-    bring_edition_diagrams(book, edition, chapters, edition.notebooks)
+    bring_diagrams(book, edition, chapters, edition.notebooks)
     for path in set(edition.notebooks.glob("*.ipynb")) - expected:
         path.unlink()
-
-
-def bring_edition_diagrams(
-    book: Book, edition: Edition, chapters: list[Chapter], folder: Path
-) -> None:
-    """Bring the diagrams of an edition's chapters to a folder, in its language."""
-    bring_diagrams(book.source, chapters, folder, say_in(book, edition.language, FIGURES))
 
 
 def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = None) -> list[str]:

@@ -9,7 +9,7 @@ import copy
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -89,14 +89,6 @@ def said(catalog: Catalog, text: str) -> str:
 def is_said(catalog: Catalog, text: str) -> bool:
     message = catalog.get(text)
     return bool(message and message.string and not message.fuzzy)
-
-
-def say_in(book: Book, language: str, name: str = INTERFACE) -> Callable[[str], str]:
-    """Return what says texts in a language, by a catalog; for English, `str`."""
-    if language == book.languages[0]:
-        return str
-    catalog = read_catalog(book, language, name)
-    return lambda text: said(catalog, text)
 
 
 def template(editions: Iterable[Iterable[Message]]) -> Catalog:

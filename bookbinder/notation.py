@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bookbinder.chapters import Chapter, number_of
 from bookbinder.errors import BookError
-from bookbinder.words import Say
+from bookbinder.words import worded
 
 FILE = "notation.toml"
 PAGE = "notation"  # the page without a number that shows it
@@ -61,20 +61,17 @@ def read_letter(entry: dict, framework: str) -> Letter:
     return Letter(**values)
 
 
-def table(letters: list[Letter], chapters: list[Chapter], say: Say = str, mean: Say = str) -> str:
-    """Return the notation table of the book in Markdown: common letters, then each chapter's.
-
-    `say` has the words of the table in another language, `mean` the meanings of the letters.
-    """
-    titles = {None: say("**In every chapter**")}
+def table(letters: list[Letter], chapters: list[Chapter]) -> str:
+    """Return the notation table of the book in Markdown: common letters, then each chapter's."""
+    titles = {None: worded("**In every chapter**")}
     numbers = [n for c in chapters if (n := number_of(c.name)) is not None]
-    titles |= {n: say("**Only in chapter {number}**").format(number=n) for n in numbers}
+    titles |= {n: worded("**Only in chapter {number}**").format(number=n) for n in numbers}
     rows: dict[int | None, list[str]] = {number: [] for number in titles}
     for x in letters:
         if x.chapter not in rows:
             continue  # this edition lacks it
         names = ", ".join(f"`{name}`" if name != "…" else name for name in x.names)
-        rows[x.chapter].append(f"| {x.symbol} | {mean(x.meaning)} | {mean(x.shape)} | {names} |")
-    head = say("| Symbol | Meaning | Shape | In code |") + "\n|---|---|---|---|"
+        rows[x.chapter].append(f"| {x.symbol} | {x.meaning} | {x.shape} | {names} |")
+    head = worded("| Symbol | Meaning | Shape | In code |") + "\n|---|---|---|---|"
     blocks = ["\n".join([title, "", head, *rows[n]]) for n, title in titles.items() if rows[n]]
     return "\n\n".join(blocks)

@@ -1,13 +1,11 @@
 """The words of the binder itself, which catalogs translate like the sentences of the book.
 
-A function that writes words takes `say`; `str` says them in English. `worded` marks a text whose
-literal stands elsewhere than in a call of `say`.
+`worded` marks such a text in Python, a call of `say` in a script.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-Say = Callable[[str], str]
 KEYWORDS = {"say": None, "worded": None}
 SCRIPTS = {".py": "python", ".js": "javascript"}
 

@@ -13,10 +13,11 @@ import nbformat
 from nbformat import NotebookNode
 
 from bookbinder.answers import YOURS, apart, checked_in, invitation, python_of
-from bookbinder.binding import bring_edition_diagrams, notebook_path
+from bookbinder.binding import notebook_path
 from bookbinder.chapters import Chapter, name_cells, tags_of, title_cell
 from bookbinder.colab import INSTALL
 from bookbinder.config import Book, Edition
+from bookbinder.diagrams import bring_diagrams
 from bookbinder.errors import BookError
 from bookbinder.files import as_text, write_whole
 from bookbinder.language import in_language, language_of
@@ -55,7 +56,7 @@ def bind_worksheets(
     chapters = english_chapters(book, edition)
     decide = language_of(book, edition.language).said(DECIDE)
     made = sheets(book, edition, chapters, teachers if solutions_only else students)
-    bring_edition_diagrams(book, edition, chapters, folder)
+    bring_diagrams(book, edition, chapters, folder)
     for name, sheet in made.items():
         path = folder / f"{name}.ipynb"
         write_whole(path, as_text(covered(sheet if outputs else unexecuted(sheet), decide)))

@@ -134,14 +134,14 @@ def test_diagrams_come_to_the_notebooks_that_show_them(book):
 
     differs = "figures/box.svg beside the notebooks differs from book/figures/box.svg"
     assert stale() == [differs]
-    bring_diagrams(book.source, read(book), folder)
+    bring_diagrams(book, book.editions[0], read(book), folder)
     assert (folder / "figures/box.svg").read_text() == "<svg/>"
     assert stale() == []
     (folder / "figures/old.svg").touch()
     assert stale() == ["figures/old.svg beside the notebooks is shown by no chapter"]
     (book.source / "figures/box.svg").unlink()
     with pytest.raises(BookError, match=r"book/figures/box\.svg: cannot be read"):
-        bring_diagrams(book.source, read(book), folder)
+        bring_diagrams(book, book.editions[0], read(book), folder)
 
 
 def test_a_term_is_not_used_before_it_is_explained(tmp_path):

@@ -8,9 +8,10 @@ from bookbinder.binding import read_or_empty
 from bookbinder.chapters import Chapter, number_of, title_of
 from bookbinder.config import Book
 from bookbinder.diagrams import diagram_text
+from bookbinder.language import Language
 from bookbinder.page import Page
 from bookbinder.steps import Route, route_table
-from bookbinder.words import Say, worded
+from bookbinder.words import worded
 
 STRIP, CARD = "figures/strip_00.svg", "figures/card_{:02}.svg"  # in book/, where a book has them
 LEARNED = '<div class="d2l-arcs" data-kind="sentence"'  # the widget of the chapter that trains it
@@ -159,11 +160,11 @@ def ways(chapters: list[Chapter], routes: dict[str, Route]) -> list[str]:
     return ["::::{container} paths", *boxes, "::::"]
 
 
-def home_pictures(book: Book, chapters: list[Chapter], say: Say) -> dict[str, str]:
+def home_pictures(book: Book, chapters: list[Chapter], language: Language) -> dict[str, str]:
     """Return the diagrams of the home page, by their names in the folder of the sources."""
     numbers = [n for chapter in chapters if (n := number_of(chapter.name)) is not None]
     names = [name for name in (STRIP, *map(CARD.format, numbers)) if (book.source / name).exists()]
-    return {name: diagram_text(book.source, name, say) for name in names}
+    return {name: diagram_text(book.source, name, language) for name in names}
 
 
 def shown(name: str, pictures: dict[str, str]) -> str:

@@ -13,7 +13,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from bookbinder.binding import notebook_path, read_or_empty, stale_files
-from bookbinder.catalogs import BESIDE, FIGURES, INTERFACE
+from bookbinder.catalogs import BESIDE, INTERFACE
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell, title_of
 from bookbinder.colab import INSTALL
 from bookbinder.config import ENGLISH, Book, Edition
@@ -75,13 +75,12 @@ def edition_sources(
         listed = {line.text for line in page.lines() if line.in_references}
         notebook = site_notebook(page.executed, listed, folders, language)
         files[f"{page.name}.ipynb"] = as_text(notebook)
-    pictures, outputs = home_pictures(book, chapters, str), [page.executed for page in pages]
+    pictures = home_pictures(book, chapters, language_of(book, ENGLISH))
+    outputs = [page.executed for page in pages]
     pairs = [*zip(english, chapters, strict=True)]
     for name, text in composed_pages(book, edition, english, outputs, pictures).items():
         files[name] = page_in_language(text, book, pairs, language)
-    if edition.language != ENGLISH:
-        say = lambda words: language.exactly(words, FIGURES) or words  # noqa: E731
-        pictures = home_pictures(book, chapters, say)
+    pictures = home_pictures(book, chapters, language)
     terms = {old.name: shown_terms(old, new) for old, new in pairs}
     here = {
         "chapters": [chapter.name for chapter in chapters],
