@@ -7,8 +7,8 @@ import re
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
+from bookbinder.catalogs import worded
 from bookbinder.page import exercise_of, markdown_lines
-from bookbinder.words import worded
 
 ANSWER = worded("Your answer:")
 YOURS = "your turn"  # in a comment: the cell is the reader's to fill in

@@ -15,10 +15,9 @@ from tqdm import tqdm
 from bookbinder.chapters import Chapter
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams, stale_diagrams
-from bookbinder.errors import BookError
 from bookbinder.execution import check_outputs, execute
 from bookbinder.export import compose_module, saved_in
-from bookbinder.files import as_text, write_whole
+from bookbinder.files import COMMAND, BookError, as_text, write_whole
 from bookbinder.language import in_language, language_of, translated
 from bookbinder.outputs import (
     MADE_WITH,
@@ -28,7 +27,7 @@ from bookbinder.outputs import (
     keep_equal_outputs,
     with_outputs,
 )
-from bookbinder.publish import COMMAND, published
+from bookbinder.publish import published
 from bookbinder.solutions import SOLUTION, folded, read_bound
 from bookbinder.steps import english_chapters
 from d2l_attention.frameworks import check_installed, load

@@ -17,8 +17,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import PoFileError, denormalize, read_po, write_po
 
 from bookbinder.config import FILE, Book, guess
-from bookbinder.errors import BookError
-from bookbinder.files import write_whole
+from bookbinder.files import BookError, write_whole
 from bookbinder.page import inline, markdown_lines
 from bookbinder.sentences import WORDS_IN_FORMULA
 
@@ -36,6 +35,11 @@ NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 PLACE = re.compile(r"\{\{?\w+\}\}?")  # what the binder fills in
 
 Message = tuple[str, str, str]  # text, the file it is from, a comment
+
+
+def worded(text: str) -> str:
+    """Return a text of the binder itself; where it stands in the source, catalogs take it from."""
+    return text
 
 
 def catalog_file(book: Book, language: str, name: str) -> Path:

@@ -10,7 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from bookbinder.config import guess
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 
 IMPORT = re.compile(r"(?:import|from) \w")
 FOLDED = ("drawing", "validation")  # code that need not be read

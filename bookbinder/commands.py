@@ -12,8 +12,8 @@ from bookbinder.catalogs import check_catalogs
 from bookbinder.classroom.slides import write_slides
 from bookbinder.classroom.submissions import grade_folder
 from bookbinder.config import ENGLISH, Book, Edition, chapter_named, read_book
-from bookbinder.errors import BookError
 from bookbinder.execution import frameworks_own
+from bookbinder.files import BookError
 from bookbinder.messages import update_messages
 from bookbinder.overlay import drift, stamp
 from bookbinder.reader_copies import bring_copies, bring_fresh, write_contents_panel

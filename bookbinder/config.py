@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bookbinder.errors import BookError
-from bookbinder.words import worded
+from bookbinder.files import BookError
 from d2l_attention.frameworks import known, load
 
 FILE = "book.toml"
@@ -88,14 +87,6 @@ class Book:
     def chapters_of(self, edition: Edition) -> list[str]:
         """Return the chapters of an edition, in the order of the book."""
         return [name for name in self.chapters if name not in edition.without]
-
-    def listed(self, name: str, title: str) -> str:
-        """Return the title of a chapter in the contents, where appendices have letters."""
-        if name not in self.appendices:
-            return title
-        letter = chr(ord("A") + self.appendices.index(name))
-        bare = title.partition(".")[2].strip()
-        return worded("Appendix {letter}: {title}").format(letter=letter, title=bare)
 
     def overlay_file(self, edition: Edition, name: str) -> Path | None:
         """Return where an edition has what differs from a chapter; None for the first framework."""

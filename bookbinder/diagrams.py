@@ -9,8 +9,7 @@ from pathlib import Path
 from bookbinder.catalogs import FIGURES
 from bookbinder.chapters import Chapter
 from bookbinder.config import ENGLISH, Book, Edition
-from bookbinder.errors import BookError
-from bookbinder.files import write_whole
+from bookbinder.files import BookError, write_whole
 from bookbinder.language import Language, language_of
 from bookbinder.page import lines_of
 

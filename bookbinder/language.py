@@ -26,17 +26,17 @@ from bookbinder.catalogs import (
     is_said,
     read_catalog,
     said,
+    worded,
 )
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
 from bookbinder.colab import INSTALL, LANGUAGE
 from bookbinder.config import ENGLISH, Book
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 from bookbinder.outputs import SVG
 from bookbinder.page import LINK, REFERENCE, jupyter_anchor
 from bookbinder.publish import as_comment, what_it_draws
 from bookbinder.sentences import messages_of, sentences_of, spoken
 from bookbinder.steps import ELSEWHERE, LED, prose_changed
-from bookbinder.words import worded
 from d2l_attention.practice.explorer import as_json
 
 COMPOSED = "composed"  # of the binder's own words those that stand in chapters, not on the site

@@ -5,9 +5,9 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from bookbinder.catalogs import worded
 from bookbinder.chapters import Chapter, number_of
-from bookbinder.errors import BookError
-from bookbinder.words import worded
+from bookbinder.files import BookError
 
 FILE = "notation.toml"
 PAGE = "notation"  # the page without a number that shows it

@@ -16,8 +16,7 @@ from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, check_tags, name_cells, read_chapter
 from bookbinder.config import Book, Edition
-from bookbinder.errors import BookError
-from bookbinder.files import write_whole
+from bookbinder.files import BookError, write_whole
 from bookbinder.overlay_format import (
     AFTER,
     CELL,

@@ -26,7 +26,7 @@ import nbformat
 from jupytext.cell_metadata import parse_key_equal_value
 from nbformat import NotebookNode
 
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 
 CELL, WAS, ALONE, AFTER, PLACE = "cell", "was", "was alone", "after", "heading"
 DROP = "drop section"

@@ -7,11 +7,11 @@ from textwrap import shorten
 import nbformat
 from nbformat import NotebookNode
 
+from bookbinder.catalogs import worded
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
+from bookbinder.files import COMMAND
 from bookbinder.outputs import SVG
-from bookbinder.words import worded
 
-COMMAND = "make notebooks"
 DRAW, DRAWN = worded("Draw: {picture}"), worded("Draw: what stands below")
 DECIDE = worded("Decide first, then show the output")  # as the button of the site says
 LINE = 79  # letters

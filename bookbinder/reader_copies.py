@@ -20,14 +20,13 @@ from nbformat import NotebookNode
 from nbformat.sign import NotebookNotary
 
 from bookbinder.binding import notebook_path
+from bookbinder.catalogs import worded
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import FOLDER
-from bookbinder.errors import BookError
-from bookbinder.files import as_text, read_notebook, write_whole
+from bookbinder.files import BookError, as_text, read_notebook, write_whole
 from bookbinder.language import Language, language_of
 from bookbinder.publish import DECIDE, covered, unexecuted
-from bookbinder.steps import english_chapters, without_links_elsewhere
-from bookbinder.words import worded
+from bookbinder.steps import english_chapters, title_in_contents, without_links_elsewhere
 from bookbinder.worksheets import sheets, students
 
 BROKEN = worded("{yours} cannot be read; `make fresh CHAPTER={name}` brings a new one")
@@ -204,4 +203,4 @@ def contents_of(
     headings = HEADING.findall("\n".join(prose))
     title = next((text for marks, text in headings if marks == "#"), name)
     sections = [text for marks, text in headings if marks == "##"]
-    return f"{name}.ipynb", language.said(book.listed(name, title)), sections
+    return f"{name}.ipynb", language.said(title_in_contents(book, name, title)), sections

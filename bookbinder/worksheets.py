@@ -14,18 +14,17 @@ from nbformat import NotebookNode
 
 from bookbinder.answers import YOURS, apart, checked_in, invitation, python_of
 from bookbinder.binding import notebook_path
+from bookbinder.catalogs import worded
 from bookbinder.chapters import Chapter, name_cells, tags_of, title_cell
 from bookbinder.colab import INSTALL
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
-from bookbinder.errors import BookError
-from bookbinder.files import as_text, write_whole
+from bookbinder.files import BookError, as_text, write_whole
 from bookbinder.language import in_language, language_of
 from bookbinder.page import ANSWER, lines_of, markdown_lines
 from bookbinder.publish import DECIDE, covered, origin, published, unexecuted
 from bookbinder.solutions import read_bound
 from bookbinder.steps import english_chapters, without_links_elsewhere
-from bookbinder.words import worded
 
 COMMAND = "make worksheets"
 FOLDERS = {False: "_build/worksheets", True: "_build/solutions"}

@@ -18,6 +18,7 @@ from bookbinder.lint import explained, problems
 from bookbinder.overlay import overlays_of
 from bookbinder.overlay_format import PLACE
 from bookbinder.site.sources import shown_terms, term_places
+from bookbinder.steps import title_in_contents
 from bookbinder.worksheets import students
 
 MOST_LINES = {ast.FunctionDef: 20, ast.ClassDef: 75}  # docstrings apart
@@ -186,7 +187,7 @@ def test_the_readme_lists_every_chapter_with_its_title_and_minutes():
     edition = BOOK.editions[0]
     expected = [
         (
-            BOOK.listed(page.name, page.text.splitlines()[0].lstrip("# ")),
+            title_in_contents(BOOK, page.name, page.text.splitlines()[0].lstrip("# ")),
             BOOK.named(notebook_path(edition, page.name)),
             *(str(part or "") for part in page.minutes()),
         )

@@ -4,7 +4,7 @@ import pytest
 from conftest import TINY, write_files
 
 from bookbinder.config import read_book
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 
 TWO = TINY["book.toml"] + '[frameworks.jax]\n        without = ["01_second"]\n'
 

@@ -9,7 +9,7 @@ from conftest import ROOT, TINY, code_cell, write_files
 from bookbinder.__main__ import main
 from bookbinder.chapters import read_chapter
 from bookbinder.config import read_book
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 from bookbinder.overlay import labels_of, lay_over, overlays_of
 from bookbinder.overlay_format import ALONE, WAS
 

@@ -7,7 +7,7 @@ import pytest
 from bookbinder.chapters import read_chapter
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams, stale_diagrams
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 from bookbinder.lint import early_uses
 from bookbinder.notation import read_notation, table
 from bookbinder.page import Page

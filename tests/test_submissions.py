@@ -14,7 +14,7 @@ from bookbinder.answers import CHECKS, checked_in, invitation
 from bookbinder.classroom import submissions
 from bookbinder.classroom.grading import Grade
 from bookbinder.classroom.submissions import grade_folder, on_paper
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 from bookbinder.worksheets import students
 from d2l_attention.practice.exercises import find
 

@@ -28,7 +28,7 @@ from bookbinder.catalogs import (
 from bookbinder.chapters import read_chapter, tags_of
 from bookbinder.colab import INSTALL, open_alone
 from bookbinder.config import ENGLISH, read_book
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 from bookbinder.language import Language, in_language, literals
 from bookbinder.messages import compiled, compiled_file, readme_file, slug, translated_readme
 from bookbinder.notation import PAGE

@@ -12,8 +12,8 @@ import pytest
 from bookbinder.__main__ import main
 from bookbinder.answers import apart, checked_in
 from bookbinder.chapters import read_chapter
-from bookbinder.errors import BookError
 from bookbinder.execution import run_to_the_end
+from bookbinder.files import BookError
 from bookbinder.worksheets import names_in, stubs, students
 from tests.conftest import ROOT, SAMPLE, TINY, write_files
 

@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 from bookbinder.classroom.inside import LONGEST, error_in, packed, unpacked
 from bookbinder.classroom.needed import checks_in, needed_sources
 from bookbinder.classroom.sandbox import DiedError, Sandbox
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 from d2l_attention.arrays import is_float_array
 from d2l_attention.practice.checking import examine
 from d2l_attention.practice.exercises import Exercise, Stream

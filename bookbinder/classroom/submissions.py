@@ -29,8 +29,7 @@ from bookbinder.classroom.grading import Grade, Question, Session, grade, starte
 from bookbinder.classroom.needed import checks_in
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
-from bookbinder.errors import BookError
-from bookbinder.files import as_text, write_whole
+from bookbinder.files import BookError, as_text, write_whole
 from bookbinder.worksheets import sheets, students, teachers
 from d2l_attention.practice.exercises import Exercise, find
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from inspect import cleandoc
 from pathlib import Path
 
+from bookbinder.catalogs import worded
 from bookbinder.chapters import Chapter, title_of
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 from bookbinder.page import REFERENCE, Page, jupyter_anchor
 from bookbinder.site.equations import NEEDED
-from bookbinder.words import worded
 
 try:
     import griffe  # comes with the packages of the site, which binding does without

@@ -13,12 +13,11 @@ import nbformat
 from nbformat import NotebookNode
 
 from bookbinder.binding import notebook_path, read_or_empty, stale_files
-from bookbinder.catalogs import BESIDE, INTERFACE
+from bookbinder.catalogs import BESIDE, INTERFACE, worded
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell, title_of
 from bookbinder.colab import INSTALL
 from bookbinder.config import ENGLISH, Book, Edition
-from bookbinder.errors import BookError
-from bookbinder.files import as_text
+from bookbinder.files import BookError, as_text
 from bookbinder.language import Language, language_of, with_links
 from bookbinder.lint import TERM, link_problems, singular
 from bookbinder.outputs import SVG
@@ -45,8 +44,7 @@ from bookbinder.site.settings import (
     sphinx_settings,
 )
 from bookbinder.solutions import SOLUTION, is_solution, read_bound, with_folds
-from bookbinder.steps import english_chapters, read_routes, with_pages
-from bookbinder.words import worded
+from bookbinder.steps import english_chapters, read_routes, title_in_contents, with_pages
 
 ORIGIN = "<!-- Made from "
 FRAME = ("Cell In", "In [", "In[", "File ")  # how a call begins in a traceback
@@ -164,7 +162,7 @@ def otherwise_said(
     book: Book, english: Chapter, chapter: Chapter, language: Language
 ) -> Iterator[tuple[str, str]]:
     """Yield what a composed page has of a chapter that is no message: title and question."""
-    title, shown = (book.listed(c.name, title_of(c)) for c in (english, chapter))
+    title, shown = (title_in_contents(book, c.name, title_of(c)) for c in (english, chapter))
     said = language.said(shown)
     yield title, said
     yield f"{title} <{chapter.name}>", f"{said} <{chapter.name}>"  # in a table of contents
