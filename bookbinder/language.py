@@ -24,8 +24,11 @@ from bookbinder.catalogs import (
     catalog_file,
     disagreements,
     is_said,
+    messages_of,
     read_catalog,
     said,
+    sentences_of,
+    spoken,
     worded,
 )
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
@@ -35,7 +38,6 @@ from bookbinder.files import BookError
 from bookbinder.outputs import SVG
 from bookbinder.page import LINK, REFERENCE, jupyter_anchor
 from bookbinder.publish import as_comment, what_it_draws
-from bookbinder.sentences import messages_of, sentences_of, spoken
 from bookbinder.steps import ELSEWHERE, LED, prose_changed
 from d2l_attention.practice.explorer import as_json
 

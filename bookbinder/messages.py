@@ -20,7 +20,9 @@ from bookbinder.catalogs import (
     Message,
     catalog_file,
     disagreements,
+    is_prose,
     is_said,
+    messages_of,
     read_catalog,
     template,
     update_catalog,
@@ -32,7 +34,6 @@ from bookbinder.files import BookError, write_bytes_whole, write_whole
 from bookbinder.language import language_of, translated
 from bookbinder.notation import PAGE, read_notation
 from bookbinder.page import headings_of
-from bookbinder.sentences import is_prose, messages_of
 from bookbinder.steps import english_chapters, in_words_of, laid_over, written
 from d2l_attention.practice import words
 from d2l_attention.practice.exercises import exercises_in

@@ -11,7 +11,6 @@ from babel.messages.mofile import read_mo
 
 from bookbinder import worksheets
 from bookbinder.__main__ import main
-from bookbinder.answers import checked_in, invitation
 from bookbinder.binding import bind_translation, notebook_path
 from bookbinder.catalogs import (
     as_po,
@@ -19,9 +18,11 @@ from bookbinder.catalogs import (
     check_catalogs,
     disagreement,
     disagreements,
+    messages_of,
     parsed,
     read_catalog,
     said,
+    sentences_of,
     template,
     updated,
 )
@@ -34,9 +35,8 @@ from bookbinder.messages import compiled, compiled_file, readme_file, slug, tran
 from bookbinder.notation import PAGE
 from bookbinder.publish import as_comment, published
 from bookbinder.reader_copies import bring_copies, bring_fresh, write_contents_panel
-from bookbinder.sentences import messages_of, sentences_of
 from bookbinder.solutions import folded, unfolded
-from bookbinder.worksheets import students, teachers, worksheets_folder
+from bookbinder.worksheets import checked_in, invitation, students, teachers, worksheets_folder
 from tests.conftest import TINY, write_files
 from tests.pseudo import LANGUAGE, PSEUDO, messages, pseudo
 from tests.this_book import BOOK, chapters, pages

@@ -11,9 +11,8 @@ from functools import cached_property
 
 from nbformat import NotebookNode
 
-from bookbinder.answers import CHECKS, python_of
 from bookbinder.chapters import tags_of
-from bookbinder.worksheets import DEFINITIONS, names_in
+from bookbinder.worksheets import CHECKS, DEFINITIONS, names_in, python_of
 
 IMPORTS = (ast.Import, ast.ImportFrom)
 
@@ -32,7 +31,7 @@ class Statement:
     def names(self) -> tuple[set[str], set[str]]:
         """The names that it binds, and those that it uses."""
         cell = NotebookNode(cell_type="code", metadata={}, source=self.source)
-        return names_in(cell, "", may_be_broken=True)
+        return names_in(cell)
 
     @cached_property
     def changes(self) -> set[str]:

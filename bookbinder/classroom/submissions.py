@@ -22,7 +22,6 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 from tqdm import tqdm
 
-from bookbinder.answers import by_exercise, checked_in, invitation
 from bookbinder.binding import read_edition_chapters
 from bookbinder.chapters import name_cells, number_of
 from bookbinder.classroom.grading import Grade, Question, Session, grade, started
@@ -30,7 +29,7 @@ from bookbinder.classroom.needed import checks_in
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.files import BookError, as_text, write_whole
-from bookbinder.worksheets import sheets, students, teachers
+from bookbinder.worksheets import by_exercise, checked_in, invitation, sheets, students, teachers
 from d2l_attention.practice.exercises import Exercise, find
 
 SEED = ".grading-seed"  # of the inputs: whoever has it can prepare answers
