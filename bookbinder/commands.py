@@ -15,7 +15,7 @@ from bookbinder.config import ENGLISH, Book, Edition, chapter_named, read_book
 from bookbinder.execution import frameworks_own
 from bookbinder.files import BookError
 from bookbinder.messages import update_messages
-from bookbinder.overlay import drift, stamp
+from bookbinder.overlay import drift
 from bookbinder.reader_copies import bring_copies, bring_fresh, write_contents_panel
 from bookbinder.site.building import build_alone, build_site
 from bookbinder.site.printing import print_book
@@ -51,10 +51,8 @@ def parser() -> argparse.ArgumentParser:
     bind("chapters", nargs="*", metavar="CHAPTER", help="these only (default: all)")
     about = "of a translation, first bring the catalogs up to date and list what is missing"
     bind("--languages", nargs="+", default=[ENGLISH], metavar="LANGUAGE", help=about)
-    drift = add("drift", show_drift, "list what no longer fits in a framework's overlays", False)
-    drift("framework")
-    about = "renew what names cells that have changed, and print both cells to compare"
-    drift("--stamp", action="store_true", help=about)
+    about = "list what no longer fits in a framework's overlays"
+    add("drift", show_drift, about, False)("framework")
     copies = add("copies", bring_book, "bring notebooks to a folder to work in")
     copies("folder", type=Path)
     copies("--worksheets", action="store_true", help="without solutions")
@@ -198,10 +196,7 @@ def bind_book(book: Book, options: argparse.Namespace) -> None:
 def show_drift(book: Book, options: argparse.Namespace) -> None:
     """Print all that a change of the chapters left behind in the overlays of a framework."""
     framework = options.framework
-    edition = book.edition(framework)
-    for line in stamp(book, edition) if options.stamp else ():
-        print(line)
-    mistakes = drift(book, edition)
+    mistakes = drift(book, book.edition(framework))
     print("\n".join(mistakes) if mistakes else f"every entry of {framework} has its place")
     if mistakes:
         raise BookError(f"{framework}: {len(mistakes)} to look at")

@@ -16,8 +16,7 @@ from bookbinder.chapters import tags_of
 from bookbinder.execution import cell_message, output_problems
 from bookbinder.export import saved_in
 from bookbinder.lint import explained, problems
-from bookbinder.overlay import overlays_of
-from bookbinder.overlay_format import PLACE
+from bookbinder.overlay import PLACE, overlays_of
 from bookbinder.site.sources import shown_terms, term_places
 from bookbinder.steps import title_in_contents
 from bookbinder.worksheets import names_in, students
