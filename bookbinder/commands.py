@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
 
     def add(name: str, action: Callable, about: str, of_an_edition: bool = True):
         command = commands.add_parser(name, help=about)
-        command.set_defaults(action=action)
+        command.set_defaults(action=action, command=name, worksheets=False, outputs=True)
         if of_an_edition:
             note = "all" if action is bind_book else "the first of book.toml"
             command.add_argument("--framework", help=f"that of the edition (default: {note})")
@@ -65,10 +65,9 @@ def parser() -> argparse.ArgumentParser:
     worksheets = add("worksheets", make_worksheets, "bind the edition without solutions")
     about = "bind tasks and solutions, for teachers"
     worksheets("--solutions-only", action="store_true", help=about)
+    about = "so that readers predict"
     for command in (copies, worksheets):
-        command(
-            "--no-outputs", dest="outputs", action="store_false", help="so that readers predict"
-        )
+        command("--no-outputs", dest="outputs", action="store_false", help=about)
     grade = add("grade", grade_submissions, "grade a folder of worksheets in a sandbox")
     grade("folder", help="with a notebook, or a folder, for each student")
     grade("--chapter", default="", help="by default the one that most notebooks are of")
@@ -76,9 +75,8 @@ def parser() -> argparse.ArgumentParser:
     site = add("site", make_site, "build the site from the notebooks, or one edition of it")
     about = "with these languages (default: en, all frameworks)"
     site("--languages", nargs="+", default=[ENGLISH], metavar="LANGUAGE", help=about)
-    add("pdf", make_pdf, "print the site as one PDF")(
-        "--no-exercises", dest="exercises", action="store_false", help="leave out the exercises"
-    )
+    pdf, about = add("pdf", make_pdf, "print the site as one PDF"), "leave out the exercises"
+    pdf("--no-exercises", dest="exercises", action="store_false", help=about)
     slides = add("slides", make_slides, "write the slides of a chapter as one file")
     slides("chapter", nargs="?", default="")
     return top
@@ -106,19 +104,16 @@ def make_site(book: Book, options: argparse.Namespace) -> None:
         build_site(book, options.languages)
 
 
+def chapter_of(book: Book, options: argparse.Namespace) -> str:
+    """Return the name of the chapter that is asked for."""
+    if not options.chapter:
+        raise BookError(f"which chapter? for example: make {options.command} CHAPTER=4")
+    return chapter_named(options.chapter, book.chapters_of(edition_of(book, options)))
+
+
 def bring_book(book: Book, options: argparse.Namespace) -> None:
-    bring_copies_and_panel(book, options, options.folder, options.worksheets, options.outputs)
-
-
-def bring_copies_and_panel(
-    book: Book,
-    options: argparse.Namespace,
-    folder: Path,
-    worksheets: bool = False,
-    outputs: bool = True,
-) -> None:
     edition = bound_edition_of(book, options)
-    bring_copies(book, edition, folder, worksheets, outputs)
+    bring_copies(book, edition, options.folder, options.worksheets, options.outputs)
     try:
         write_contents_panel(book, edition)
     except BookError as error:  # on a hub readers cannot write in the book
@@ -128,7 +123,7 @@ def bring_copies_and_panel(
 def open_lab(book: Book, options: argparse.Namespace) -> None:
     """Open JupyterLab in a reader's folder: at the first page, later where the reader left off."""
     folder = options.folder
-    bring_copies_and_panel(book, options, folder)
+    bring_book(book, options)
     print(f"Your copies are in {folder}/")
     edition = edition_of(book, options)
     own = frameworks_own(edition.framework)
@@ -151,11 +146,10 @@ def make_worksheets(book: Book, options: argparse.Namespace) -> None:
 
 
 def grade_submissions(book: Book, options: argparse.Namespace) -> None:
-    edition, name = edition_of(book, options), options.chapter
     if not options.folder:
         raise BookError("which folder? for example: make grade SUBMISSIONS=../submitted")
-    if name:
-        name = chapter_named(name, book.chapters_of(edition))
+    name = chapter_of(book, options) if options.chapter else ""
+    edition = edition_of(book, options)
     grade_folder(book, edition, Path(options.folder), name, options.exercises)
 
 
@@ -164,19 +158,13 @@ def make_pdf(book: Book, options: argparse.Namespace) -> None:
 
 
 def make_slides(book: Book, options: argparse.Namespace) -> None:
-    if not options.chapter:
-        raise BookError("which chapter? for example: make slides CHAPTER=4")
-    edition = edition_of(book, options)
-    name = chapter_named(options.chapter, book.chapters_of(edition))
+    name = chapter_of(book, options)
     write_slides(book, bound_edition_of(book, options), name)
 
 
 def bring_chapter(book: Book, options: argparse.Namespace) -> None:
-    if not options.chapter:
-        raise BookError("which chapter? for example: make fresh CHAPTER=4")
-    edition = bound_edition_of(book, options)
-    name = chapter_named(options.chapter, book.chapters_of(edition))
-    bring_fresh(book, edition, options.folder, name)
+    name = chapter_of(book, options)
+    bring_fresh(book, bound_edition_of(book, options), options.folder, name)
 
 
 def bind_book(book: Book, options: argparse.Namespace) -> None:
