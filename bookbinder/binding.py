@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from bookbinder.chapters import Chapter
 from bookbinder.config import Book, Edition
-from bookbinder.diagrams import bring_diagrams, stale_diagrams
+from bookbinder.diagrams import bring_diagrams, diagrams_shown
 from bookbinder.execution import check_outputs, execute
 from bookbinder.export import compose_module, saved_in
 from bookbinder.files import COMMAND, BookError, as_text, write_whole
@@ -165,26 +165,35 @@ def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = N
     `chapters` are those of the edition, where they have been read already.
     """
     chapters = read_edition_chapters(book, edition) if chapters is None else chapters
-    stale, expected = [], set()
-    if read_or_empty(edition.module) != module_text(book, edition, chapters):
-        stale.append(f"{book.named(edition.module)} differs from the #@save cells of the chapters")
+    module = module_text(book, edition, chapters)
+    files = {edition.module: ("the #@save cells of the chapters", module)}
     for chapter in chapters:
-        path = notebook_path(edition, chapter.name)
-        expected.add(path)
+        files[notebook_path(edition, chapter.name)] = chapter.file, as_bound(edition, chapter)
+    for name in diagrams_shown(chapters):
+        source = book.source / name
+        files[edition.notebooks / name] = book.named(source), read_or_empty(source)
+    stale = []
+    for path, (source, text) in files.items():
         if not path.exists():
             stale.append(f"{book.named(path)} is missing")
-            continue
-        stored = read_bound(path)
-        notebook = published(chapter, with_outputs(chapter, stored))
-        if MADE_WITH in stored.metadata:
-            notebook.metadata[MADE_WITH] = stored.metadata[MADE_WITH]
-        if read_or_empty(path) != as_text(folded(notebook)):
-            stale.append(f"{book.named(path)} differs from {chapter.file}")
-    stale += stale_diagrams(book.source, chapters, edition.notebooks)
-    for path in sorted(edition.notebooks.glob("*.*")):
-        if path.suffix in (".ipynb", ".svg") and path not in expected:
-            stale.append(f"{book.named(path)} belongs to no chapter")
-    return stale
+        elif read_or_empty(path) != text:
+            stale.append(f"{book.named(path)} differs from {source}")
+    there = (path for path in edition.notebooks.rglob("*.*") if path.suffix in (".ipynb", ".svg"))
+    return stale + [
+        f"{book.named(p)} belongs to no chapter" for p in sorted(there) if p not in files
+    ]
+
+
+def as_bound(edition: Edition, chapter: Chapter) -> str:
+    """Return the text that the notebook of a chapter is to have, with its stored outputs."""
+    path = notebook_path(edition, chapter.name)
+    if not path.exists():
+        return ""
+    stored = read_bound(path)
+    notebook = published(chapter, with_outputs(chapter, stored))
+    if MADE_WITH in stored.metadata:
+        notebook.metadata[MADE_WITH] = stored.metadata[MADE_WITH]
+    return as_text(folded(notebook))
 
 
 def read_or_empty(path: Path) -> str:

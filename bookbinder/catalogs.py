@@ -20,7 +20,7 @@ from babel.messages.pofile import PoFileError, denormalize, read_po, write_po
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter
-from bookbinder.config import FILE, Book, guess
+from bookbinder.config import Book
 from bookbinder.files import BookError, write_whole
 from bookbinder.page import REFERENCE, inline, lines_of, markdown_lines
 
@@ -51,20 +51,6 @@ def worded(text: str) -> str:
 
 def catalog_file(book: Book, language: str, name: str) -> Path:
     return book.source / FOLDER / language / f"{name}.po"
-
-
-def check_catalogs(book: Book) -> None:
-    """Raise BookError for a catalog of no chapter or of no language."""
-    known = {*book.chapters, *BESIDE}
-    for folder in sorted(path for path in (book.source / FOLDER).glob("*") if path.is_dir()):
-        if folder.name not in book.languages:
-            raise BookError(
-                f"{book.named(folder)}: {folder.name!r} is not under languages in {FILE}"
-            )
-        for path in sorted(folder.glob("*.po")):
-            if path.stem not in known:
-                there = f"the book has no chapter {path.stem!r}{guess(path.stem, known)}"
-                raise BookError(f"{book.named(path)}: {there}")
 
 
 def read_catalog(book: Book, language: str, name: str) -> Catalog:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bookbinder.binding import bind_edition, bind_translation
-from bookbinder.catalogs import check_catalogs
 from bookbinder.classroom.slides import write_slides
 from bookbinder.classroom.submissions import grade_folder
 from bookbinder.config import ENGLISH, Book, Edition, chapter_named, read_book
@@ -29,7 +28,6 @@ def run(arguments: list[str] | None = None) -> None:
     """Do what the command line asks of the book in the current folder."""
     options = parser().parse_args(arguments)
     book = read_book(Path.cwd())
-    check_catalogs(book)
     options.action(book, options)
 
 

@@ -81,20 +81,3 @@ def bring_diagrams(book: Book, edition: Edition, chapters: list[Chapter], folder
     language = language_of(book, edition.language)
     for name in diagrams_shown(chapters):
         write_whole(folder / name, diagram_text(book.source, name, language))
-
-
-def stale_diagrams(source: Path, chapters: list[Chapter], folder: Path) -> list[str]:
-    """Return the diagrams beside the notebooks that differ from those in `source`."""
-    shown = diagrams_shown(chapters)
-    stale = [
-        f"{FOLDER}/{Path(name).name} beside the notebooks differs from {source.name}/{name}"
-        for name in shown
-        if (source / name).exists() and bytes_of(source / name) != bytes_of(folder / name)
-    ]
-    there = sorted(f"{FOLDER}/{path.name}" for path in (folder / FOLDER).glob("*"))
-    extra = [name for name in there if name not in shown]
-    return stale + [f"{name} beside the notebooks is shown by no chapter" for name in extra]
-
-
-def bytes_of(path: Path) -> bytes | None:
-    return path.read_bytes() if path.exists() else None

@@ -4,9 +4,10 @@ import dataclasses
 
 import pytest
 
+from bookbinder.binding import stale_files
 from bookbinder.chapters import read_chapter
 from bookbinder.config import Book, Edition
-from bookbinder.diagrams import bring_diagrams, stale_diagrams
+from bookbinder.diagrams import bring_diagrams
 from bookbinder.files import BookError
 from bookbinder.lint import early_uses
 from bookbinder.notation import read_notation, table
@@ -130,15 +131,17 @@ def test_diagrams_come_to_the_notebooks_that_show_them(book):
     folder = book.editions[0].notebooks
 
     def stale():
-        return stale_diagrams(book.source, read(book), folder)
+        lines = stale_files(book, book.editions[0], read(book))
+        return [line for line in lines if ".svg" in line]
 
-    differs = "figures/box.svg beside the notebooks differs from book/figures/box.svg"
-    assert stale() == [differs]
+    assert stale() == ["notebooks/pytorch/figures/box.svg is missing"]
     bring_diagrams(book, book.editions[0], read(book), folder)
     assert (folder / "figures/box.svg").read_text() == "<svg/>"
     assert stale() == []
     (folder / "figures/old.svg").touch()
-    assert stale() == ["figures/old.svg beside the notebooks is shown by no chapter"]
+    assert stale() == ["notebooks/pytorch/figures/old.svg belongs to no chapter"]
+    (folder / "figures/box.svg").write_text("<svg a=''/>")
+    assert "box.svg differs from book/figures/box.svg" in stale()[0]
     (book.source / "figures/box.svg").unlink()
     with pytest.raises(BookError, match=r"book/figures/box\.svg: cannot be read"):
         bring_diagrams(book, book.editions[0], read(book), folder)
