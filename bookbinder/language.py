@@ -89,8 +89,6 @@ class Language:
 
     def with_fields(self, text: str, name: str, names: tuple[str, ...]) -> str | None:
         """Return a text that is a message with something in its fields, with these in words."""
-        if (match := EMPHASIZED.fullmatch(text)) and (inner := self.whole(match[2], *names)):
-            return f"{match[1]}{inner}{match[1]}"
         for pattern, message in patterns(self, name):
             if match := pattern.fullmatch(text):
                 fields = {key: self.listed(part, *names) for key, part in match.groupdict().items()}
@@ -98,12 +96,9 @@ class Language:
         return None
 
     def listed(self, text: str, *names: str) -> str:
-        """Return a text that may be a list."""
-        parts = [(part, self.whole(part, *names)) for part in text.split(", ")]
-        is_list = all(whole is not None for _, whole in parts)
-        if not is_list and (LINKS.fullmatch(text) or self.whole(text, *names) is not None):
-            return self.said(text, *names)
-        return ", ".join(self.said(part, *names) if w is None else w for part, w in parts)
+        """Return a text that may be a list of messages."""
+        parts = [self.whole(part, *names) for part in text.split(", ")]
+        return self.said(text, *names) if None in parts else ", ".join(parts)
 
     def by_parts(self, text: str, *names: str) -> str:
         """Return a text with those of its parts in words that are messages."""
