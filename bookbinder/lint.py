@@ -44,7 +44,7 @@ def problems(pages: list[Page], folder: Path) -> list[str]:
 def form_problems(page: Page) -> list[str]:
     """Check the opening, one sentence per line, and that no viewer shows raw markup."""
     found = part_problems(page) if page.number is not None else []
-    for line in page.lines():
+    for line in page.lines:
         if RAW_MARKUP.search(line.text) or not set(elements_of(line)) <= set(ELEMENTS):
             found.append(f"{line.where}: some viewers show this raw: {line.text[:60]!r}")
         sentence = line.content.removeprefix(f"**{line.label}** ")
@@ -65,7 +65,7 @@ def elements_of(line: Line) -> list[str]:
 def part_problems(page: Page) -> list[str]:
     """Check what stands at the beginning and at the end of every chapter."""
     first = page.chapter.where(0)
-    lines = page.lines()
+    lines = page.lines
     found = []
     if not lines or not lines[0].text.startswith(f"# {page.number}. "):
         found.append(f"{first}: a chapter begins with its title, '# {page.number}. ...'")
@@ -77,7 +77,7 @@ def part_problems(page: Page) -> list[str]:
 def fold_problems(page: Page) -> list[str]:
     """Check that folds of one name have one class: without it, worksheets leave them out."""
     found, kinds = [], {}
-    for line in page.lines():
+    for line in page.lines:
         if line.content.startswith("<summary>"):
             name = "".join(letter for letter in line.content if letter not in " 0123456789")
             if kinds.setdefault(name, line.fold) != line.fold:
@@ -94,7 +94,7 @@ def equation_problems(page: Page) -> list[str]:
         for tag, want in zip(tags, wanted, strict=True)
         if tag != want
     ]
-    for line in page.lines():
+    for line in page.lines:
         for number in EQUATION.findall(line.plain):
             if number.startswith(f"{page.number}.") and number not in tags:
                 found.append(f"{line.where}: there is no equation ({number})")
@@ -104,7 +104,7 @@ def equation_problems(page: Page) -> list[str]:
 def citation_problems(page: Page) -> list[str]:
     """Check that references are numbered 1, 2, ..., each cited, and each citation among them."""
     listed, cited, found = [], {}, []
-    for line in page.lines():
+    for line in page.lines:
         if line.in_references:
             listed += REFERENCE.findall(line.text)
             if REFERENCE.match(line.text) and has_note(line):
@@ -128,7 +128,7 @@ def has_note(line: Line) -> bool:
 def link_problems(page: Page, pages: dict[str, Page], folder: Path) -> list[str]:
     """Check that links and the equations they name exist, and that pictures have alt text."""
     found = []
-    for line in page.lines():
+    for line in page.lines:
         for link in line.links:
             target, path, _, anchor = link.target, *link.target.partition("#")
             if target.startswith(("https://", "http://")):
@@ -162,7 +162,7 @@ def number_problems(page: Page) -> list[str]:
     """
     found = []
     given = page.given()
-    for line in page.lines() if page.number is not None else ():
+    for line in page.lines if page.number is not None else ():
         if line.in_references or line.citations or line.role == "time":
             continue  # others look at citations, and the binder counts the minutes
         for number in numbers_of(line, page.equations()):
@@ -198,7 +198,7 @@ def explained(pages: list[Page]) -> dict[str, tuple[int, int]]:
     """Return the place (page, line) of each term's first explanation."""
     found: dict[str, tuple[int, int]] = {}
     for at, page in enumerate(pages):
-        for number, line in enumerate(page.lines()):
+        for number, line in enumerate(page.lines):
             for term in terms_in(line):
                 found.setdefault(singular(term), (at, number))
     return found
@@ -216,7 +216,7 @@ def singular(term: str) -> str:
 def told(page: Page) -> Iterator[tuple[int, Line]]:
     """Yield the lines of a page that tell something: no opening, heading, table or reference."""
     begun = False
-    for number, line in enumerate(page.lines()):
+    for number, line in enumerate(page.lines):
         begun |= line.level == 2  # what stands above tells what will be explained
         if begun and not line.in_references and line.kind not in ("heading", "row", "html"):
             yield number, line

@@ -11,7 +11,6 @@ from bookbinder.files import BookError
 
 FILE = "notation.toml"
 PAGE = "notation"  # the page without a number that shows it
-KEYS = ("symbol", "meaning", "shape")
 
 
 @dataclass(frozen=True)
@@ -49,16 +48,13 @@ def read_notation(folder: Path, framework: str) -> list[Letter]:
 
 
 def read_letter(entry: dict, framework: str) -> Letter:
-    code, where = entry.get("code"), f"{FILE}: {entry.get('symbol', entry)}"
-    if unknown := sorted(set(entry) - {*KEYS, "code", "chapter"}):
-        raise BookError(f"{where}: unknown {unknown}")
-    if isinstance(code, dict) and framework not in code:
-        raise BookError(f"{where}: code has no name for {framework}")
-    values = entry | {"code": code[framework] if isinstance(code, dict) else code}
-    for key in (*KEYS, "code"):
-        if not isinstance(values.get(key), str):
-            raise BookError(f"{where}: {key} must be a string")
-    return Letter(**values)
+    where, code = f"{FILE}: {entry.get('symbol', entry)}", entry.get("code")
+    try:
+        return Letter(**entry | {"code": code[framework] if isinstance(code, dict) else code})
+    except KeyError:
+        raise BookError(f"{where}: code has no name for {framework}") from None
+    except TypeError as error:  # which names the key
+        raise BookError(f"{where}: {error}") from None
 
 
 def table(letters: list[Letter], chapters: list[Chapter]) -> str:

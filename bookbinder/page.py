@@ -243,26 +243,23 @@ class Page:
         return prose_of(self.chapter)
 
     @cached_property
-    def prose(self) -> list[Line]:
-        return lines_of(self.chapter)
-
     def lines(self) -> list[Line]:
-        """Return the lines of prose, fenced blocks left out."""
-        return self.prose
+        """The lines of prose, fenced blocks left out."""
+        return lines_of(self.chapter)
 
     def anchors(self) -> list[str]:
         """Return the anchors of the headings as they are shown, in their order."""
-        return [jupyter_anchor(line.title) for line in self.prose if line.level]
+        return [jupyter_anchor(line.title) for line in self.lines if line.level]
 
     def passage(self, role: str) -> str:
         """Return the lines that begin with the label of a role, without the label."""
-        below = dropwhile(lambda line: line.role != role, self.prose)
+        below = dropwhile(lambda line: line.role != role, self.lines)
         block = "\n".join(line.content for line in takewhile(lambda line: line.kind, below))
         return block.rpartition("**")[2].lstrip()
 
     def minutes(self) -> tuple[int, int]:
         """Return the minutes that the opening states, to read and for the exercises."""
-        stated = next((line.plain for line in self.prose if line.role == "time"), "")
+        stated = next((line.plain for line in self.lines if line.role == "time"), "")
         read, practised, *_ = [*map(int, numbers_in(stated)), 0, 0]
         return read, practised
 

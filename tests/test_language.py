@@ -72,7 +72,7 @@ def test_sentences_speak_the_terms_of_their_framework(edition):
     found = [
         f"{line.where}: {term}"
         for page in pages(edition)
-        for line in page.lines()
+        for line in page.lines
         if not line.in_references
         for term in foreign_terms(edition.framework, line.text)
     ]

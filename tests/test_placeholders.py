@@ -116,8 +116,8 @@ def test_a_route_takes_the_time_that_its_name_promises(name):
     ("old", "new", "message"),
     [
         ("[[letter]]", "[[letter]", "notation.toml: "),
-        ('meaning = "keys"', "", "meaning must be a string"),
-        ("shape", "shap", "unknown .'shap'"),
+        ('meaning = "keys"', "", "'meaning'"),
+        ("shape", "shap", "'shap'"),
         ('"r"', '{ pytorch = "r" }', r"\$r\$: code has no name for jax"),
     ],
 )

@@ -24,8 +24,7 @@ from tqdm import tqdm
 
 from bookbinder.binding import read_edition_chapters
 from bookbinder.chapters import name_cells, number_of
-from bookbinder.classroom.grading import Grade, Question, Session, grade, started
-from bookbinder.classroom.needed import checks_in
+from bookbinder.classroom.grading import Grade, Question, Session, checks_in, grade, started
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.files import BookError, as_text, write_whole

@@ -153,7 +153,7 @@ def references(chapter: Chapter) -> list[tuple[str, str, str]]:
     The lines below an entry are its note.
     """
     entries: list[tuple[str, str, list[str]]] = []
-    for line in Page(chapter, chapter.notebook).lines():
+    for line in Page(chapter, chapter.notebook).lines:
         if line.in_references and (match := REFERENCE.match(line.text)):
             entries.append((match[1], line.text[match.end() :], []))
         elif line.in_references and entries and line.text.startswith(" "):

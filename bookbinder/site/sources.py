@@ -70,7 +70,7 @@ def edition_sources(
     files, others = {}, book.editions_in(edition.language)  # be they built or not
     folders = {e.notebooks.name: address_of(e, edition, book.editions) for e in others}
     for page in pages:
-        listed = {line.text for line in page.lines() if line.in_references}
+        listed = {line.text for line in page.lines if line.in_references}
         notebook = site_notebook(page.executed, listed, folders, language)
         files[f"{page.name}.ipynb"] = as_text(notebook)
     pictures = home_pictures(book, chapters, language_of(book, ENGLISH))
