@@ -1,7 +1,6 @@
 """Bind the written book: the module first, then the notebooks, each compared with its source."""
 
 import contextlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -49,8 +48,8 @@ def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
         f'"""{book.title} in {edition.name}: the functions that the chapters derive."""'
     )
     saved = [block for c in chapters for block in saved_in(c)]
-    framework = re.compile(rf"(?:import|from) (?:{'|'.join(load(edition.framework).PACKAGES)})\b")
-    if any(framework.match(line) for block in saved for line in block.imports):
+    imported = {line.split()[1].split(".")[0] for block in saved for line in block.imports}
+    if imported & set(load(edition.framework).PACKAGES):
         header += f"\n\n{CHECKING}\n\n{check_of(edition)}"
     return compose_module(saved, header)
 
