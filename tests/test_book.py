@@ -15,11 +15,11 @@ from bookbinder.binding import notebook_path, stale_files
 from bookbinder.chapters import tags_of
 from bookbinder.execution import cell_message, output_problems
 from bookbinder.export import saved_in
-from bookbinder.lint import explained, problems
 from bookbinder.overlay import PLACE, overlays_of
 from bookbinder.site.sources import shown_terms, term_places
 from bookbinder.steps import title_in_contents
 from bookbinder.worksheets import names_in, students
+from tests.text_checks import explained, problems
 
 MOST_LINES = {ast.FunctionDef: 20, ast.ClassDef: 75}  # docstrings apart
 MOST_LINES_OF_A_MODULE = 810  # with them

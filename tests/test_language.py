@@ -5,10 +5,10 @@ from itertools import chain
 
 import pytest
 
-from bookbinder.lint import early_uses
 from bookbinder.notation import PAGE, number_of, read_notation
 from d2l_attention.frameworks import load
 from tests.conftest import ROOT
+from tests.text_checks import early_uses
 from tests.this_book import BOOK, chapters, pages
 
 WRITTEN = sorted(

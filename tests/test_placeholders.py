@@ -9,12 +9,12 @@ from bookbinder.chapters import read_chapter
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.files import BookError
-from bookbinder.lint import early_uses
 from bookbinder.notation import read_notation, table
 from bookbinder.page import Page
 from bookbinder.reading_time import minutes, sections
 from bookbinder.steps import filled_in, minutes_of, read_routes
 from tests.conftest import SAMPLE
+from tests.text_checks import early_uses
 from tests.this_book import BOOK, chapters
 
 MOST_MINUTES = {"two_hours": 120, "one_day": 12.5 * 60}  # a route of a day has its exercises in it

@@ -19,17 +19,19 @@ from bookbinder.colab import INSTALL
 from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.files import BookError, as_text
 from bookbinder.language import Language, language_of, with_links
-from bookbinder.lint import TERM, link_problems, singular
 from bookbinder.outputs import SVG
 from bookbinder.page import (
     CITATION,
     REFERENCE,
     TAG,
+    TERM,
     Page,
     headings_of,
     jupyter_anchor,
     lines_of,
+    link_problems,
     shown_words,
+    singular,
 )
 from bookbinder.publish import ANSI
 from bookbinder.site.home import home_page, home_pictures

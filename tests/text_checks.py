@@ -7,12 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from bookbinder.chapters import Chapter
-from bookbinder.files import read_notebook
-from bookbinder.page import EQUATION, REFERENCE, TAG, Line, Page
+from bookbinder.page import EQUATION, REFERENCE, TAG, TERM, Line, Page, link_problems, singular
 from d2l_attention.frameworks import known, load
 
-TERM = re.compile(r"[a-z][\w-]*(?: [\w-]+){0,3}")  # as the index takes them
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:%|(?:[eE][-+]?\d+)?(?![\d.]*\w))")
 VERSIONED = ["Python", "matplotlib", "Matplotlib", "CUDA", "JupyterLab"]
 VERSIONED += [
@@ -125,35 +122,6 @@ def has_note(line: Line) -> bool:
     return any(node and node.content.startswith(". ") for node in following)
 
 
-def link_problems(page: Page, pages: dict[str, Page], folder: Path) -> list[str]:
-    """Check that links and the equations they name exist, and that pictures have alt text."""
-    found = []
-    for line in page.lines:
-        for link in line.links:
-            target, path, _, anchor = link.target, *link.target.partition("#")
-            if target.startswith(("https://", "http://")):
-                continue
-            if link.kind == "image" and not link.words.strip():
-                found.append(f"{line.where}: the picture {target} has no alt text")
-            goal = goal_of(path, pages, folder) if path.endswith(".ipynb") else page
-            if goal is None or (goal is page and path and not (folder / path).exists()):
-                found.append(f"{line.where}: {path} does not exist")
-            elif anchor and anchor not in goal.anchors():
-                found.append(f"{line.where}: {goal.name} has no heading #{anchor}")
-            elif (named := EQUATION.match(link.words)) and named[1] not in goal.equations():
-                found.append(f"{line.where}: {goal.name} has no equation {named[0]}")
-    return found
-
-
-def goal_of(path: str, pages: dict[str, Page], folder: Path) -> Page | None:
-    """Return the chapter that a link leads to: of this edition, or the notebook of another one."""
-    if "/" not in path or not (folder / path).exists():
-        return pages.get(path.removesuffix(".ipynb"))
-    notebook = read_notebook(folder / path)
-    places = [[path]] * len(notebook.cells)
-    return Page(Chapter(Path(path).stem, path, notebook, places), notebook)
-
-
 def number_problems(page: Page) -> list[str]:
     """Check that numbers in prose are shown by an output above, given in code, or cited.
 
@@ -207,10 +175,6 @@ def explained(pages: list[Page]) -> dict[str, tuple[int, int]]:
 def terms_in(line: Line) -> list[str]:
     """Return the terms that a line sets in bold."""
     return [term for term in line.bold if line.kind != "row" and TERM.fullmatch(term)]
-
-
-def singular(term: str) -> str:
-    return term.removesuffix("s") if not term.endswith("ss") else term
 
 
 def told(page: Page) -> Iterator[tuple[int, Line]]:
