@@ -2,7 +2,7 @@
 
 import sys
 
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 
 sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11")
 

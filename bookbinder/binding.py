@@ -1,7 +1,6 @@
 """Bind the written book: the module first, then the notebooks, each compared with its source."""
 
 import contextlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -12,14 +11,12 @@ from pathlib import Path
 from nbformat import NotebookNode
 from tqdm import tqdm
 
-from bookbinder.catalogs import FIGURES, say_in
 from bookbinder.chapters import Chapter
 from bookbinder.config import Book, Edition
-from bookbinder.diagrams import bring_diagrams, stale_diagrams
-from bookbinder.errors import BookError
+from bookbinder.diagrams import bring_diagrams, diagrams_shown
 from bookbinder.execution import check_outputs, execute
 from bookbinder.export import compose_module, saved_in
-from bookbinder.files import as_text, write_whole
+from bookbinder.files import COMMAND, BookError, as_text, write_whole
 from bookbinder.language import in_language, language_of, translated
 from bookbinder.outputs import (
     MADE_WITH,
@@ -29,7 +26,7 @@ from bookbinder.outputs import (
     keep_equal_outputs,
     with_outputs,
 )
-from bookbinder.publish import COMMAND, published
+from bookbinder.publish import published
 from bookbinder.solutions import SOLUTION, folded, read_bound
 from bookbinder.steps import english_chapters
 from d2l_attention.frameworks import check_installed, load
@@ -51,8 +48,8 @@ def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
         f'"""{book.title} in {edition.name}: the functions that the chapters derive."""'
     )
     saved = [block for c in chapters for block in saved_in(c)]
-    framework = re.compile(rf"(?:import|from) (?:{'|'.join(load(edition.framework).PACKAGES)})\b")
-    if any(framework.match(line) for block in saved for line in block.imports):
+    imported = {line.split()[1].split(".")[0] for block in saved for line in block.imports}
+    if imported & set(load(edition.framework).PACKAGES):
         header += f"\n\n{CHECKING}\n\n{check_of(edition)}"
     return compose_module(saved, header)
 
@@ -91,7 +88,7 @@ def bind_edition(book: Book, edition: Edition, wanted: Container[str] = ()) -> N
     """Write the module, the diagrams and the notebooks, all or some, of an English edition."""
     chapters = read_edition_chapters(book, edition)
     bind_module(book, edition, chapters)
-    bring_diagrams(book.source, chapters, edition.notebooks)
+    bring_diagrams(book, edition, chapters, edition.notebooks)
     for chapter in chapters:
         if not wanted or chapter.name in wanted:
             bind_notebook(book, edition, chapter)
@@ -156,16 +153,9 @@ def bind_translation(book: Book, edition: Edition, wanted: Container[str] = ()) 
         notebook = published(chapter, with_outputs(chapter, stored))
         notebook = folded(in_language(notebook, language, chapter.name), language.said(SOLUTION))
         write_whole(notebook_path(edition, chapter.name), as_text(notebook))
-    bring_edition_diagrams(book, edition, chapters, edition.notebooks)
+    bring_diagrams(book, edition, chapters, edition.notebooks)
     for path in set(edition.notebooks.glob("*.ipynb")) - expected:
         path.unlink()
-
-
-def bring_edition_diagrams(
-    book: Book, edition: Edition, chapters: list[Chapter], folder: Path
-) -> None:
-    """Bring the diagrams of an edition's chapters to a folder, in its language."""
-    bring_diagrams(book.source, chapters, folder, say_in(book, edition.language, FIGURES))
 
 
 def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = None) -> list[str]:
@@ -174,26 +164,35 @@ def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = N
     `chapters` are those of the edition, where they have been read already.
     """
     chapters = read_edition_chapters(book, edition) if chapters is None else chapters
-    stale, expected = [], set()
-    if read_or_empty(edition.module) != module_text(book, edition, chapters):
-        stale.append(f"{book.named(edition.module)} differs from the #@save cells of the chapters")
+    module = module_text(book, edition, chapters)
+    files = {edition.module: ("the #@save cells of the chapters", module)}
     for chapter in chapters:
-        path = notebook_path(edition, chapter.name)
-        expected.add(path)
+        files[notebook_path(edition, chapter.name)] = chapter.file, as_bound(edition, chapter)
+    for name in diagrams_shown(chapters):
+        source = book.source / name
+        files[edition.notebooks / name] = book.named(source), read_or_empty(source)
+    stale = []
+    for path, (source, text) in files.items():
         if not path.exists():
             stale.append(f"{book.named(path)} is missing")
-            continue
-        stored = read_bound(path)
-        notebook = published(chapter, with_outputs(chapter, stored))
-        if MADE_WITH in stored.metadata:
-            notebook.metadata[MADE_WITH] = stored.metadata[MADE_WITH]
-        if read_or_empty(path) != as_text(folded(notebook)):
-            stale.append(f"{book.named(path)} differs from {chapter.file}")
-    stale += stale_diagrams(book.source, chapters, edition.notebooks)
-    for path in sorted(edition.notebooks.glob("*.*")):
-        if path.suffix in (".ipynb", ".svg") and path not in expected:
-            stale.append(f"{book.named(path)} belongs to no chapter")
-    return stale
+        elif read_or_empty(path) != text:
+            stale.append(f"{book.named(path)} differs from {source}")
+    there = (path for path in edition.notebooks.rglob("*.*") if path.suffix in (".ipynb", ".svg"))
+    return stale + [
+        f"{book.named(p)} belongs to no chapter" for p in sorted(there) if p not in files
+    ]
+
+
+def as_bound(edition: Edition, chapter: Chapter) -> str:
+    """Return the text that the notebook of a chapter is to have, with its stored outputs."""
+    path = notebook_path(edition, chapter.name)
+    if not path.exists():
+        return ""
+    stored = read_bound(path)
+    notebook = published(chapter, with_outputs(chapter, stored))
+    if MADE_WITH in stored.metadata:
+        notebook.metadata[MADE_WITH] = stored.metadata[MADE_WITH]
+    return as_text(folded(notebook))
 
 
 def read_or_empty(path: Path) -> str:

@@ -5,23 +5,29 @@ because the English has changed, is said in English. A translation has in common
 what `kept` names: formulas, code, links, emphasis, numbers.
 """
 
+import ast
 import copy
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import PoFileError, denormalize, read_po, write_po
+from nbformat import NotebookNode
 
-from bookbinder.config import FILE, Book, guess
-from bookbinder.errors import BookError
-from bookbinder.files import write_whole
-from bookbinder.page import inline, markdown_lines
-from bookbinder.sentences import WORDS_IN_FORMULA
+from bookbinder.chapters import Chapter
+from bookbinder.config import Book
+from bookbinder.files import BookError, write_whole
+from bookbinder.page import REFERENCE, inline, lines_of, markdown_lines
 
+WORDS_IN_FORMULA = re.compile(r"\\text\{([^}]*)\}")
+NOT_WORDS = re.compile(r"\{\{\w+\}\}|\\\w+|https?://\S+")
+WORD = re.compile(r"[A-Za-z]{2}|\ba\b")
+SPOKEN = ("caption", "question")  # arguments of explore(...) and draw_arcs(...)
 FOLDER = "locale"
 INTERFACE, PRACTICE, FIGURES, README = "interface", "practice", "figures", "readme"
 BESIDE = (INTERFACE, PRACTICE, FIGURES, README)  # the catalogs of no chapter
@@ -38,22 +44,13 @@ PLACE = re.compile(r"\{\{?\w+\}\}?")  # what the binder fills in
 Message = tuple[str, str, str]  # text, the file it is from, a comment
 
 
+def worded(text: str) -> str:
+    """Return a text of the binder itself; where it stands in the source, catalogs take it from."""
+    return text
+
+
 def catalog_file(book: Book, language: str, name: str) -> Path:
     return book.source / FOLDER / language / f"{name}.po"
-
-
-def check_catalogs(book: Book) -> None:
-    """Raise BookError for a catalog of no chapter or of no language."""
-    known = {*book.chapters, *BESIDE}
-    for folder in sorted(path for path in (book.source / FOLDER).glob("*") if path.is_dir()):
-        if folder.name not in book.languages:
-            raise BookError(
-                f"{book.named(folder)}: {folder.name!r} is not under languages in {FILE}"
-            )
-        for path in sorted(folder.glob("*.po")):
-            if path.stem not in known:
-                there = f"the book has no chapter {path.stem!r}{guess(path.stem, known)}"
-                raise BookError(f"{book.named(path)}: {there}")
 
 
 def read_catalog(book: Book, language: str, name: str) -> Catalog:
@@ -89,14 +86,6 @@ def said(catalog: Catalog, text: str) -> str:
 def is_said(catalog: Catalog, text: str) -> bool:
     message = catalog.get(text)
     return bool(message and message.string and not message.fuzzy)
-
-
-def say_in(book: Book, language: str, name: str = INTERFACE) -> Callable[[str], str]:
-    """Return what says texts in a language, by a catalog; for English, `str`."""
-    if language == book.languages[0]:
-        return str
-    catalog = read_catalog(book, language, name)
-    return lambda text: said(catalog, text)
 
 
 def template(editions: Iterable[Iterable[Message]]) -> Catalog:
@@ -190,3 +179,62 @@ def disagreements(catalog: Catalog, file: str) -> Iterator[str]:
         holds = message.id and message.string and not message.fuzzy
         if holds and (wrong := disagreement(message.id, message.string)):
             yield f"{file}: {message.id[:60]!r}: {wrong}"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A line of a cell that is a message: its number, the marks before it, its text, its end."""
+
+    line: int
+    marks: str
+    text: str
+    end: str
+
+
+def is_prose(text: str) -> bool:
+    """Say whether a text has words, in a formula, too, and not code and addresses alone."""
+    words = [node.content for node in inline(text) if node.type == "text"]
+    words += WORDS_IN_FORMULA.findall(text)
+    return bool(WORD.search(NOT_WORDS.sub(" ", " ".join(words))))
+
+
+def sentences_of(chapter: Chapter) -> Iterator[tuple[int, Sentence]]:
+    """Yield the sentences of a chapter, each with the index of its cell."""
+    for line in lines_of(chapter):
+        text = line.content.removeprefix("<summary>").removesuffix("</summary>")
+        text = REFERENCE.sub("", text) if line.level else text  # the number of a chapter
+        is_entry = line.in_references and REFERENCE.match(line.text)
+        is_letters = line.kind == "formula" and not WORDS_IN_FORMULA.search(text)
+        if text and not is_entry and not is_letters and is_prose(text):
+            marks, _, end = line.text.partition(text)
+            yield line.cell, Sentence(line.number, marks, text, end)
+
+
+def messages_of(chapter: Chapter) -> Iterator[tuple[str, str, str]]:
+    """Yield text, file and comment of each message of a chapter."""
+    by_cell: dict[int, list[Sentence]] = {}
+    for index, sentence in sentences_of(chapter):
+        by_cell.setdefault(index, []).append(sentence)
+    for index, cell in enumerate(chapter.notebook.cells):
+        for sentence in by_cell.get(index, ()):
+            first = (sentence.marks + sentence.text)[:1]
+            kind = {"#": "heading", "|": "row of a table"}.get(first, "")
+            yield sentence.text, file_of(chapter, index, sentence.line), kind
+        if cell.cell_type == "code":
+            if alt := cell.metadata.get("alt"):
+                yield alt, file_of(chapter, index), "alt text of a picture"
+            for node in spoken(cell):
+                yield node.value, file_of(chapter, index), "an explorer says"
+
+
+def file_of(chapter: Chapter, index: int, line: int = 0) -> str:
+    return chapter.where(index, line).rpartition(":")[0]
+
+
+def spoken(cell: NotebookNode) -> list[ast.Constant]:
+    """Return the captions and questions of a cell's explorers."""
+    if not any(f"{word}=" in cell.source for word in SPOKEN):
+        return []
+    calls = (node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call))
+    words = (keyword.value for call in calls for keyword in call.keywords if keyword.arg in SPOKEN)
+    return [word for word in words if isinstance(word, ast.Constant)]

@@ -1,7 +1,6 @@
 """Read a chapter, a Markdown notebook."""
 
 import hashlib
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,9 +9,8 @@ import nbformat
 from nbformat import NotebookNode
 
 from bookbinder.config import guess
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 
-IMPORT = re.compile(r"(?:import|from) \w")
 FOLDED = ("drawing", "validation")  # code that need not be read
 NO_SLIDE = "no-slide"  # code that has no place on a wall
 TAGS = ("raises-exception", "nbval-ignore-output", "solution", "decide", NO_SLIDE, *FOLDED)
@@ -88,7 +86,7 @@ def fold_of(cell: NotebookNode) -> str:
 def sets_up(cell: NotebookNode) -> bool:
     """Say whether a cell is little but imports."""
     lines = [line for line in cell.source.splitlines() if line]
-    imports = sum(bool(IMPORT.match(line)) for line in lines)
+    imports = sum(line.startswith(("import ", "from ")) for line in lines)
     return imports > max(1, len(lines) / 2)
 
 

@@ -3,7 +3,6 @@
 All of it follows from the repository that book.toml names; without one there is nothing.
 """
 
-import re
 from dataclasses import replace
 from urllib.parse import quote
 
@@ -14,7 +13,7 @@ from bookbinder.config import PACKAGE, Book, Edition
 
 INSTALL = "install"  # the tag of the cell; no chapter has it
 BRANCH = "main"  # of the repository, where readers find the notebooks
-GITHUB = re.compile(r"https://(?:www\.)?github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?/?")
+GITHUB = "https://github.com/"
 CELL = """\
 # Opened alone, as in Colab or Kaggle, the notebook first installs the book.
 import importlib.util
@@ -54,16 +53,15 @@ def open_alone(chapter: Chapter, book: Book, edition: Edition) -> Chapter:
 
 
 def services(repository: str, notebook: str) -> dict[str, str]:
-    """Return the services that open a notebook of a repository, each with the address.
+    """Return the services that open a notebook of a repository of GitHub, with their addresses.
 
-    `notebook` is a path in the repository. Colab reads from GitHub only, Binder from the web.
+    `notebook` is a path in the repository.
     """
-    found = {}
-    if github := GITHUB.fullmatch(repository):
-        place = f"{github[1]}/blob/{BRANCH}/{quote(notebook)}"
-        found["Colab"] = f"https://colab.research.google.com/github/{place}"
-    if repository.startswith("https://"):
-        place = f"gh/{github[1]}" if github else f"git/{quote(repository, safe='')}"
-        path = quote(f"lab/tree/{notebook}", safe="")
-        found["Binder"] = f"https://mybinder.org/v2/{place}/{BRANCH}?urlpath={path}"
-    return found
+    if not repository.startswith(GITHUB):
+        return {}
+    name = repository.removeprefix(GITHUB).removesuffix(".git").strip("/")
+    path = quote(f"lab/tree/{notebook}", safe="")
+    return {
+        "Colab": f"https://colab.research.google.com/github/{name}/blob/{BRANCH}/{quote(notebook)}",
+        "Binder": f"https://mybinder.org/v2/gh/{name}/{BRANCH}?urlpath={path}",
+    }

@@ -8,14 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bookbinder.binding import bind_edition, bind_translation
-from bookbinder.catalogs import check_catalogs
 from bookbinder.classroom.slides import write_slides
 from bookbinder.classroom.submissions import grade_folder
 from bookbinder.config import ENGLISH, Book, Edition, chapter_named, read_book
-from bookbinder.errors import BookError
 from bookbinder.execution import frameworks_own
+from bookbinder.files import BookError
 from bookbinder.messages import update_messages
-from bookbinder.overlay import drift, stamp
+from bookbinder.overlay import drift
 from bookbinder.reader_copies import bring_copies, bring_fresh, write_contents_panel
 from bookbinder.site.building import build_alone, build_site
 from bookbinder.site.printing import print_book
@@ -29,7 +28,6 @@ def run(arguments: list[str] | None = None) -> None:
     """Do what the command line asks of the book in the current folder."""
     options = parser().parse_args(arguments)
     book = read_book(Path.cwd())
-    check_catalogs(book)
     options.action(book, options)
 
 
@@ -39,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
 
     def add(name: str, action: Callable, about: str, of_an_edition: bool = True):
         command = commands.add_parser(name, help=about)
-        command.set_defaults(action=action)
+        command.set_defaults(action=action, command=name, worksheets=False, outputs=True)
         if of_an_edition:
             note = "all" if action is bind_book else "the first of book.toml"
             command.add_argument("--framework", help=f"that of the edition (default: {note})")
@@ -51,10 +49,8 @@ def parser() -> argparse.ArgumentParser:
     bind("chapters", nargs="*", metavar="CHAPTER", help="these only (default: all)")
     about = "of a translation, first bring the catalogs up to date and list what is missing"
     bind("--languages", nargs="+", default=[ENGLISH], metavar="LANGUAGE", help=about)
-    drift = add("drift", show_drift, "list what no longer fits in a framework's overlays", False)
-    drift("framework")
-    about = "renew what names cells that have changed, and print both cells to compare"
-    drift("--stamp", action="store_true", help=about)
+    about = "list what no longer fits in a framework's overlays"
+    add("drift", show_drift, about, False)("framework")
     copies = add("copies", bring_book, "bring notebooks to a folder to work in")
     copies("folder", type=Path)
     copies("--worksheets", action="store_true", help="without solutions")
@@ -67,8 +63,9 @@ def parser() -> argparse.ArgumentParser:
     worksheets = add("worksheets", make_worksheets, "bind the edition without solutions")
     about = "bind tasks and solutions, for teachers"
     worksheets("--solutions-only", action="store_true", help=about)
+    about = "so that readers predict"
     for command in (copies, worksheets):
-        command("--no-outputs", dest="outputs", action="store_false", help="for predictions")
+        command("--no-outputs", dest="outputs", action="store_false", help=about)
     grade = add("grade", grade_submissions, "grade a folder of worksheets in a sandbox")
     grade("folder", help="with a notebook, or a folder, for each student")
     grade("--chapter", default="", help="by default the one that most notebooks are of")
@@ -76,9 +73,8 @@ def parser() -> argparse.ArgumentParser:
     site = add("site", make_site, "build the site from the notebooks, or one edition of it")
     about = "with these languages (default: en, all frameworks)"
     site("--languages", nargs="+", default=[ENGLISH], metavar="LANGUAGE", help=about)
-    add("pdf", make_pdf, "print the site as one PDF")(
-        "--no-exercises", dest="exercises", action="store_false", help="leave out the exercises"
-    )
+    pdf, about = add("pdf", make_pdf, "print the site as one PDF"), "leave out the exercises"
+    pdf("--no-exercises", dest="exercises", action="store_false", help=about)
     slides = add("slides", make_slides, "write the slides of a chapter as one file")
     slides("chapter", nargs="?", default="")
     return top
@@ -106,6 +102,13 @@ def make_site(book: Book, options: argparse.Namespace) -> None:
         build_site(book, options.languages)
 
 
+def chapter_of(book: Book, options: argparse.Namespace) -> str:
+    """Return the name of the chapter that is asked for."""
+    if not options.chapter:
+        raise BookError(f"which chapter? for example: make {options.command} CHAPTER=4")
+    return chapter_named(options.chapter, book.chapters_of(edition_of(book, options)))
+
+
 def bring_book(book: Book, options: argparse.Namespace) -> None:
     edition = bound_edition_of(book, options)
     bring_copies(book, edition, options.folder, options.worksheets, options.outputs)
@@ -118,7 +121,7 @@ def bring_book(book: Book, options: argparse.Namespace) -> None:
 def open_lab(book: Book, options: argparse.Namespace) -> None:
     """Open JupyterLab in a reader's folder: at the first page, later where the reader left off."""
     folder = options.folder
-    bring_book(book, argparse.Namespace(**vars(options), worksheets=False, outputs=True))
+    bring_book(book, options)
     print(f"Your copies are in {folder}/", flush=True)  # what is not told now never is
     edition = edition_of(book, options)
     own = frameworks_own(edition.framework)
@@ -141,11 +144,10 @@ def make_worksheets(book: Book, options: argparse.Namespace) -> None:
 
 
 def grade_submissions(book: Book, options: argparse.Namespace) -> None:
-    edition, name = edition_of(book, options), options.chapter
     if not options.folder:
         raise BookError("which folder? for example: make grade SUBMISSIONS=../submitted")
-    if name:
-        name = chapter_named(name, book.chapters_of(edition))
+    name = chapter_of(book, options) if options.chapter else ""
+    edition = edition_of(book, options)
     grade_folder(book, edition, Path(options.folder), name, options.exercises)
 
 
@@ -154,19 +156,13 @@ def make_pdf(book: Book, options: argparse.Namespace) -> None:
 
 
 def make_slides(book: Book, options: argparse.Namespace) -> None:
-    if not options.chapter:
-        raise BookError("which chapter? for example: make slides CHAPTER=4")
-    edition = edition_of(book, options)
-    name = chapter_named(options.chapter, book.chapters_of(edition))
+    name = chapter_of(book, options)
     write_slides(book, bound_edition_of(book, options), name)
 
 
 def bring_chapter(book: Book, options: argparse.Namespace) -> None:
-    if not options.chapter:
-        raise BookError("which chapter? for example: make fresh CHAPTER=4")
-    edition = bound_edition_of(book, options)
-    name = chapter_named(options.chapter, book.chapters_of(edition))
-    bring_fresh(book, edition, options.folder, name)
+    name = chapter_of(book, options)
+    bring_fresh(book, bound_edition_of(book, options), options.folder, name)
 
 
 def bind_book(book: Book, options: argparse.Namespace) -> None:
@@ -186,10 +182,7 @@ def bind_book(book: Book, options: argparse.Namespace) -> None:
 def show_drift(book: Book, options: argparse.Namespace) -> None:
     """Print all that a change of the chapters left behind in the overlays of a framework."""
     framework = options.framework
-    edition = book.edition(framework)
-    for line in stamp(book, edition) if options.stamp else ():
-        print(line)
-    mistakes = drift(book, edition)
+    mistakes = drift(book, book.edition(framework))
     print("\n".join(mistakes) if mistakes else f"every entry of {framework} has its place")
     if mistakes:
         raise BookError(f"{framework}: {len(mistakes)} to look at")

@@ -1,19 +1,16 @@
 """Read book.toml, the one description of the book; every path follows from the names in it."""
 
 import difflib
-import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bookbinder.errors import BookError
-from bookbinder.words import Say
+from bookbinder.files import BookError
 from d2l_attention.frameworks import known, load
 
 FILE = "book.toml"
 PACKAGE = "d2l_attention"  # with the modules, and what they import that is written by hand
-CHAPTER = re.compile(r"(\d\d_)?[a-z][a-z0-9_]*")  # without a number: a page to look things up
 ENGLISH = "en"  # the language of the source
 LANGUAGES = {  # what a book may be in, and how its readers name it
     ENGLISH: "English",
@@ -23,11 +20,17 @@ LANGUAGES = {  # what a book may be in, and how its readers name it
     "id": "Bahasa Indonesia",
 }
 TAGS = {"zh": "zh-CN"}  # of the language in HTML, where it is another
-REPOSITORY = re.compile(r"(https|file)://[^\s\"'\\]+")  # for pip after "git+", inside quotes
-KEYS = {"title": str, "seconds_per_cell": int, "chapters": list, "frameworks": dict}
-KEYS |= {"languages": list, "appendices": list, "repository": str, "routes": dict}
-KEYS |= {"unlinked": list}
-OPTIONAL = {"appendices": [], "repository": "", "routes": {}, "unlinked": []}
+KEYS = {  # of book.toml, with what stands there where one is left out; None: it must be there
+    "title": None,
+    "seconds_per_cell": None,
+    "languages": None,
+    "chapters": None,
+    "frameworks": None,
+    "appendices": [],
+    "repository": "",
+    "routes": {},
+    "unlinked": [],
+}
 
 
 @dataclass(frozen=True)
@@ -89,14 +92,6 @@ class Book:
         """Return the chapters of an edition, in the order of the book."""
         return [name for name in self.chapters if name not in edition.without]
 
-    def listed(self, name: str, title: str, say: Say = str) -> str:
-        """Return the title of a chapter in the contents, where appendices have letters."""
-        if name not in self.appendices:
-            return title
-        letter = chr(ord("A") + self.appendices.index(name))
-        bare = title.partition(".")[2].strip()
-        return say("Appendix {letter}: {title}").format(letter=letter, title=bare)
-
     def overlay_file(self, edition: Edition, name: str) -> Path | None:
         """Return where an edition has what differs from a chapter; None for the first framework."""
         if edition.framework == self.editions[0].framework:
@@ -130,73 +125,55 @@ class Book:
 def read_book(root: Path) -> Book:
     """Return the book that `root`/book.toml describes.
 
-    Raises BookError for a key that is missing, misspelt or of the wrong type, for an unknown
-    framework, and where book.toml and the files of chapters and overlays disagree.
+    Raises BookError for a key that is missing or misspelt, for an unknown framework, and where
+    book.toml and the files of chapters and overlays disagree.
     """
     root = root.resolve()
     try:
-        table = OPTIONAL | tomllib.loads((root / FILE).read_text(encoding="utf-8"))
+        table = tomllib.loads((root / FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         where = f"not found in {root}; run this from the root of the book"
         raise BookError(f"{FILE}: {where}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BookError(f"{FILE}: {error}") from None
-    check_keys(table, KEYS, FILE)
-    routes = {name: tuple(map(str, entries)) for name, entries in table["routes"].items()}
-    appendices = tuple(map(str, table["appendices"]))
-    lists = {"chapters": (*map(str, table["chapters"]), *appendices), "appendices": appendices}
-    lists["unlinked"] = tuple(map(str, table["unlinked"]))
-    lists["languages"] = read_languages(table["languages"])
-    editions = read_editions(root, table["frameworks"])
-    values = {key: table[key] for key in ("title", "seconds_per_cell", "repository")}
-    book = Book(root=root, editions=editions, routes=routes, **values, **lists)
-    if book.seconds_per_cell <= 0:
-        raise BookError(f"{FILE}: seconds_per_cell must be positive, got {book.seconds_per_cell}")
-    if book.repository and not REPOSITORY.fullmatch(book.repository):
-        like = "must be an address like 'https://github.com/owner/name'"
-        raise BookError(f"{FILE}: repository {like}, got {book.repository!r}")
+    table = completed(table, KEYS, FILE)
+    editions = read_editions(root, table.pop("frameworks"))
+    table["chapters"] += table["appendices"]
+    lists = {key: tuple(value) for key, value in table.items() if isinstance(value, list)}
+    book = Book(root=root, editions=editions, **table | lists)
+    if unknown := set(book.languages) - set(LANGUAGES):
+        known = ", ".join(LANGUAGES)
+        raise BookError(f"{FILE}: unknown language {min(unknown)!r}; known: {known}")
+    if book.languages[:1] != (ENGLISH,):
+        raise BookError(f"{FILE}: languages must begin with {ENGLISH!r}")
     check_chapters(book)
     for edition in book.editions:
         check_overlays(book, edition)
     return book
 
 
-def check_keys(table: dict, kinds: dict[str, type], where: str) -> None:
+def completed(table: dict, keys: dict, where: str) -> dict:
+    """Return a table with what stands for keys that are left out."""
     for key in table:
-        if key not in kinds:
-            raise BookError(f"{where}: unknown key {key!r}{guess(key, kinds)}")
-    for key, kind in kinds.items():
-        if key not in table:
+        if key not in keys:
+            raise BookError(f"{where}: unknown key {key!r}{guess(key, keys)}")
+    values = {key: table.get(key, default) for key, default in keys.items()}
+    for key, value in values.items():
+        if value is None:
             raise BookError(f"{where}: missing key {key!r}")
-        if not isinstance(table[key], kind) or isinstance(table[key], bool):
-            raise BookError(f"{where}: {key} must be of type {kind.__name__}, got {table[key]!r}")
-
-
-def read_languages(languages: list) -> tuple[str, ...]:
-    for language in languages:
-        if language not in LANGUAGES:
-            raise BookError(f"{FILE}: unknown language {language!r}; known: {', '.join(LANGUAGES)}")
-    if languages[:1] != [ENGLISH] or len(set(languages)) < len(languages):
-        raise BookError(f"{FILE}: languages must begin with 'en', each once, got {languages}")
-    return tuple(languages)
+    return values
 
 
 def read_editions(root: Path, frameworks: dict) -> tuple[Edition, ...]:
     """Return the English edition of each framework; the first one is that of the source."""
-    if not frameworks:
-        raise BookError(f"{FILE}: frameworks must have at least one entry")
     editions = []
     for framework, entry in frameworks.items():
         where = f"{FILE}: [frameworks.{framework}]"
         if framework not in known():
             there = f"not in {PACKAGE}/frameworks/{guess(framework, known())}"
             raise BookError(f"{where}: {there}; known: {', '.join(known())}")
-        if not isinstance(entry, dict):
-            raise BookError(f"{where} must be a table, got {entry!r}")
-        entry = {"without": [], "words": {}} | entry
-        check_keys(entry, {"without": list, "words": dict}, where)
-        without = tuple(map(str, entry["without"]))
-        words = tuple((name, str(word)) for name, word in entry["words"].items())
+        entry = completed(entry, {"without": [], "words": {}}, where)
+        without, words = tuple(entry["without"]), tuple(entry["words"].items())
         editions.append(Edition(root, framework, ENGLISH, without, words))
         if dict(words).keys() != dict(editions[0].words).keys():
             raise BookError(f"{where}: words must be those of [frameworks.{editions[0].framework}]")
@@ -206,11 +183,7 @@ def read_editions(root: Path, frameworks: dict) -> tuple[Edition, ...]:
 def check_chapters(book: Book) -> None:
     """Raise BookError unless book.toml lists just the files in the source folder."""
     written = {path.stem for path in book.source.glob("*.md")}
-    for at, name in enumerate(book.chapters):
-        if not CHAPTER.fullmatch(name):
-            raise BookError(f"{FILE}: chapters are named like '04_masked_softmax', got {name!r}")
-        if name in book.chapters[:at]:
-            raise BookError(f"{FILE}: chapter {name!r} is listed twice")
+    for name in book.chapters:
         if name not in written:
             file, near = book.named(book.chapter_file(name)), written - set(book.chapters)
             raise BookError(f"{FILE}: chapter {name!r} has no file {file}{guess(name, near)}")
@@ -221,19 +194,16 @@ def check_chapters(book: Book) -> None:
 
 def check_overlays(book: Book, edition: Edition) -> None:
     """Raise BookError for an overlay of no chapter, and where what is left out does not exist."""
-    for name in edition.without:
-        if name not in book.chapters:
-            raise BookError(
-                f"{FILE}: [frameworks.{edition.framework}]: without names no chapter: {name!r}"
-                f"{guess(name, book.chapters)}"
-            )
+    if unknown := set(edition.without) - set(book.chapters):
+        where = f"{FILE}: [frameworks.{edition.framework}]"
+        name = min(unknown)
+        hint = guess(name, book.chapters)
+        raise BookError(f"{where}: without names no chapter: {name!r}{hint}")
     first = edition.framework == book.editions[0].framework
     there = [] if first else book.chapters_of(edition)
     for path in sorted((book.source / edition.framework).glob("*.md")):
         if path.stem not in there:
             of = f"the edition has no chapter {path.stem!r}{guess(path.stem, there)}"
-            if first:
-                of = f"the chapters of the first framework stand in {book.named(book.source)}/"
             raise BookError(f"{book.named(path)}: {of}")
 
 

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
+from bookbinder.catalogs import FIGURES
 from bookbinder.chapters import Chapter
-from bookbinder.errors import BookError
-from bookbinder.files import write_whole
+from bookbinder.config import ENGLISH, Book, Edition
+from bookbinder.files import BookError, write_whole
+from bookbinder.language import Language, language_of
 from bookbinder.page import lines_of
-from bookbinder.words import Say
 
 FOLDER = "figures"
 AT_HOME = ("card_", "strip_00")  # names of what the home page shows
@@ -35,8 +36,8 @@ def diagrams_shown(chapters: list[Chapter]) -> list[str]:
     return [name for name in pictures_shown(chapters) if name.startswith(f"{FOLDER}/")]
 
 
-def drawings(source: Path) -> dict[str, Callable[[Say], str]]:
-    """Return what draws each diagram in a language, by name; nothing where no script does."""
+def drawings(source: Path) -> dict[str, Callable[[Callable[[str], str]], str]]:
+    """Return what draws each diagram in other words, by name; nothing where no script does."""
     script = source / FOLDER / "draw.py"
     if not script.exists():
         return {}
@@ -64,34 +65,19 @@ def figure_messages(source: Path) -> list[tuple[str, str]]:
     return list(first_files.items())
 
 
-def diagram_text(source: Path, name: str, say: Say = str) -> str:
+def diagram_text(source: Path, name: str, language: Language) -> str:
     """Return a diagram, "figures/idea.svg" in `source`, as drawn in a language."""
-    if say is not str and (drawn := drawings(source).get(Path(name).stem)):
-        return drawn(lambda message: say(message) if is_prose(message) else message)
+    drawing = drawings(source).get(Path(name).stem) if language.tag != ENGLISH else None
+    if drawing:
+        return drawing(lambda message: language.exactly(message, FIGURES) or message)
     try:
         return (source / name).read_text(encoding="utf-8")
     except OSError as error:
         raise BookError(f"{source.name}/{name}: cannot be read ({error.strerror})") from None
 
 
-def bring_diagrams(source: Path, chapters: list[Chapter], folder: Path, say: Say = str) -> None:
-    """Bring the diagrams that chapters show from `source` to the folder of their notebooks."""
+def bring_diagrams(book: Book, edition: Edition, chapters: list[Chapter], folder: Path) -> None:
+    """Bring the diagrams that chapters show to a folder, in the language of the edition."""
+    language = language_of(book, edition.language)
     for name in diagrams_shown(chapters):
-        write_whole(folder / name, diagram_text(source, name, say))
-
-
-def stale_diagrams(source: Path, chapters: list[Chapter], folder: Path) -> list[str]:
-    """Return the diagrams beside the notebooks that differ from those in `source`."""
-    shown = diagrams_shown(chapters)
-    stale = [
-        f"{FOLDER}/{Path(name).name} beside the notebooks differs from {source.name}/{name}"
-        for name in shown
-        if (source / name).exists() and bytes_of(source / name) != bytes_of(folder / name)
-    ]
-    there = sorted(f"{FOLDER}/{path.name}" for path in (folder / FOLDER).glob("*"))
-    extra = [name for name in there if name not in shown]
-    return stale + [f"{name} beside the notebooks is shown by no chapter" for name in extra]
-
-
-def bytes_of(path: Path) -> bytes | None:
-    return path.read_bytes() if path.exists() else None
+        write_whole(folder / name, diagram_text(book.source, name, language))

@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, tags_of
 from bookbinder.config import read_book
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 from d2l_attention.frameworks import load
 
 KERNEL = "python3"

@@ -14,7 +14,7 @@ from functools import partial
 
 from bookbinder.chapters import Chapter
 from bookbinder.config import PACKAGE
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 from bookbinder.page import headings_of
 
 MARK = "#@save"

@@ -1,4 +1,4 @@
-"""Read notebooks, and write files whole or not at all."""
+"""Read notebooks, and write files whole or not at all; what is wrong is a BookError."""
 
 import contextlib
 import os
@@ -7,8 +7,11 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from bookbinder.errors import BookError
-from bookbinder.publish import COMMAND
+COMMAND = "make notebooks"
+
+
+class BookError(Exception):
+    """A mistake in the book or its surroundings; the command line shows its text and stops."""
 
 
 def as_text(notebook: NotebookNode) -> str:

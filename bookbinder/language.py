@@ -24,19 +24,21 @@ from bookbinder.catalogs import (
     catalog_file,
     disagreements,
     is_said,
+    messages_of,
     read_catalog,
     said,
+    sentences_of,
+    spoken,
+    worded,
 )
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
 from bookbinder.colab import INSTALL, LANGUAGE
 from bookbinder.config import ENGLISH, Book
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 from bookbinder.outputs import SVG
 from bookbinder.page import LINK, REFERENCE, jupyter_anchor
 from bookbinder.publish import as_comment, what_it_draws
-from bookbinder.sentences import messages_of, sentences_of, spoken
 from bookbinder.steps import ELSEWHERE, LED, prose_changed
-from bookbinder.words import worded
 from d2l_attention.practice.explorer import as_json
 
 COMPOSED = "composed"  # of the binder's own words those that stand in chapters, not on the site
@@ -87,8 +89,6 @@ class Language:
 
     def with_fields(self, text: str, name: str, names: tuple[str, ...]) -> str | None:
         """Return a text that is a message with something in its fields, with these in words."""
-        if (match := EMPHASIZED.fullmatch(text)) and (inner := self.whole(match[2], *names)):
-            return f"{match[1]}{inner}{match[1]}"
         for pattern, message in patterns(self, name):
             if match := pattern.fullmatch(text):
                 fields = {key: self.listed(part, *names) for key, part in match.groupdict().items()}
@@ -96,12 +96,9 @@ class Language:
         return None
 
     def listed(self, text: str, *names: str) -> str:
-        """Return a text that may be a list."""
-        parts = [(part, self.whole(part, *names)) for part in text.split(", ")]
-        is_list = all(whole is not None for _, whole in parts)
-        if not is_list and (LINKS.fullmatch(text) or self.whole(text, *names) is not None):
-            return self.said(text, *names)
-        return ", ".join(self.said(part, *names) if w is None else w for part, w in parts)
+        """Return a text that may be a list of messages."""
+        parts = [self.whole(part, *names) for part in text.split(", ")]
+        return self.said(text, *names) if None in parts else ", ".join(parts)
 
     def by_parts(self, text: str, *names: str) -> str:
         """Return a text with those of its parts in words that are messages."""

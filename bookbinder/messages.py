@@ -20,7 +20,9 @@ from bookbinder.catalogs import (
     Message,
     catalog_file,
     disagreements,
+    is_prose,
     is_said,
+    messages_of,
     read_catalog,
     template,
     update_catalog,
@@ -28,20 +30,18 @@ from bookbinder.catalogs import (
 from bookbinder.chapters import Chapter
 from bookbinder.config import PACKAGE, Book
 from bookbinder.diagrams import figure_messages
-from bookbinder.errors import BookError
-from bookbinder.files import write_bytes_whole, write_whole
+from bookbinder.files import BookError, write_bytes_whole, write_whole
 from bookbinder.language import language_of, translated
 from bookbinder.notation import PAGE, read_notation
 from bookbinder.page import headings_of
-from bookbinder.sentences import is_prose, messages_of
 from bookbinder.steps import english_chapters, in_words_of, laid_over, written
-from bookbinder.words import words_in
 from d2l_attention.practice import words
 from d2l_attention.practice.exercises import exercises_in
 from d2l_attention.practice.recurring_mistakes import RECURRING
 
 PRACTICE_CODE = Path(PACKAGE, "practice")
 TOOL = Path(__file__).parent
+SCRIPTS = {".py": "python", ".js": "javascript"}
 ON_DISK = re.compile(r'(\]\(|(?:src|srcset|href)=")(?!\w+:|#)')  # a link to a file of the book
 
 
@@ -62,6 +62,16 @@ def templates(book: Book) -> dict[str, Catalog]:
     made[FIGURES] = template([[(text, file, "") for text, file in figure_messages(book.source)]])
     made[README] = template([list(messages_of(readme(book)))])
     return made
+
+
+def words_in(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the texts in calls of `worded`, of `say` in scripts, below a folder, with the file."""
+    from babel.messages.extract import extract_from_file  # only translators need it
+
+    for path in sorted(folder.rglob("*")):
+        if kind := SCRIPTS.get(path.suffix):
+            for _, text, _, _ in extract_from_file(kind, path, {"say": None, "worded": None}):
+                yield text, path.relative_to(folder.parent).as_posix()
 
 
 def practice_messages(root: Path) -> list[tuple[str, str]]:

@@ -5,13 +5,12 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from bookbinder.catalogs import worded
 from bookbinder.chapters import Chapter, number_of
-from bookbinder.errors import BookError
-from bookbinder.words import Say
+from bookbinder.files import BookError
 
 FILE = "notation.toml"
 PAGE = "notation"  # the page without a number that shows it
-KEYS = ("symbol", "meaning", "shape")
 
 
 @dataclass(frozen=True)
@@ -49,32 +48,26 @@ def read_notation(folder: Path, framework: str) -> list[Letter]:
 
 
 def read_letter(entry: dict, framework: str) -> Letter:
-    code, where = entry.get("code"), f"{FILE}: {entry.get('symbol', entry)}"
-    if unknown := sorted(set(entry) - {*KEYS, "code", "chapter"}):
-        raise BookError(f"{where}: unknown {unknown}")
-    if isinstance(code, dict) and framework not in code:
-        raise BookError(f"{where}: code has no name for {framework}")
-    values = entry | {"code": code[framework] if isinstance(code, dict) else code}
-    for key in (*KEYS, "code"):
-        if not isinstance(values.get(key), str):
-            raise BookError(f"{where}: {key} must be a string")
-    return Letter(**values)
+    where, code = f"{FILE}: {entry.get('symbol', entry)}", entry.get("code")
+    try:
+        return Letter(**entry | {"code": code[framework] if isinstance(code, dict) else code})
+    except KeyError:
+        raise BookError(f"{where}: code has no name for {framework}") from None
+    except TypeError as error:  # which names the key
+        raise BookError(f"{where}: {error}") from None
 
 
-def table(letters: list[Letter], chapters: list[Chapter], say: Say = str, mean: Say = str) -> str:
-    """Return the notation table of the book in Markdown: common letters, then each chapter's.
-
-    `say` has the words of the table in another language, `mean` the meanings of the letters.
-    """
-    titles = {None: say("**In every chapter**")}
+def table(letters: list[Letter], chapters: list[Chapter]) -> str:
+    """Return the notation table of the book in Markdown: common letters, then each chapter's."""
+    titles = {None: worded("**In every chapter**")}
     numbers = [n for c in chapters if (n := number_of(c.name)) is not None]
-    titles |= {n: say("**Only in chapter {number}**").format(number=n) for n in numbers}
+    titles |= {n: worded("**Only in chapter {number}**").format(number=n) for n in numbers}
     rows: dict[int | None, list[str]] = {number: [] for number in titles}
     for x in letters:
         if x.chapter not in rows:
             continue  # this edition lacks it
         names = ", ".join(f"`{name}`" if name != "…" else name for name in x.names)
-        rows[x.chapter].append(f"| {x.symbol} | {mean(x.meaning)} | {mean(x.shape)} | {names} |")
-    head = say("| Symbol | Meaning | Shape | In code |") + "\n|---|---|---|---|"
+        rows[x.chapter].append(f"| {x.symbol} | {x.meaning} | {x.shape} | {names} |")
+    head = worded("| Symbol | Meaning | Shape | In code |") + "\n|---|---|---|---|"
     blocks = ["\n".join([title, "", head, *rows[n]]) for n, title in titles.items() if rows[n]]
     return "\n\n".join(blocks)

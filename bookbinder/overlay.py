@@ -1,43 +1,68 @@
-"""Lay an overlay over a chapter, say what no longer fits, and renew what does.
+"""Lay an overlay over a chapter: what one framework has of its own in it.
 
-`overlay_format.py` says how one is written. Everything is exact: a cell, a line or a heading that
-is gone is a mistake, and so is a cell that has changed since somebody ported it. So is an entry
-under another heading than in the chapter; an overlay without headings says nothing about places.
+An overlay, book/<framework>/<chapter>.md, holds only what differs from the chapter:
+
+    ## Heading                        a heading of the chapter: what follows stands under it there
+    ```python was="scores @ec42fc9c"  a cell in place of this one; empty, it drops it
+    ```python                         a cell (or prose) that follows the cell before it
+    <!-- was: A line of prose. -->    what stands below replaces this line; nothing drops it
+    <!-- was alone: A line. -->       so it does, and somebody saw that the others keep it rightly
+    <!-- after: A line of prose. -->  what stands below follows this line
+    <!-- drop section: ## Heading --> the section is left out, with its cells
+    <!-- new section -->              the heading below is of this edition, and not of the chapter
+
+In a cell, such comments name lines of the old one, from top to bottom; its other lines stay:
+
+    # was: x = np.zeros(3)            what stands below replaces this line
+    # was 4 lines: for x in batch:    what stands below replaces this line and the three after it
+    # after: x = x + 1                what stands below follows this line
+
+Everything is exact: a cell, a line or a heading that is gone is a mistake, and so is a cell that
+has changed since somebody ported it, and an entry under another heading than in the chapter.
 """
 
 import copy
 import difflib
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
+from jupytext.cell_metadata import parse_key_equal_value
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, check_tags, name_cells, read_chapter
 from bookbinder.config import Book, Edition
-from bookbinder.errors import BookError
-from bookbinder.files import write_whole
-from bookbinder.overlay_format import (
-    AFTER,
-    CELL,
-    DROP,
-    NEW,
-    PLACE,
-    Change,
-    Lines,
-    is_heading,
-    read_changes,
-    short,
-    with_changed_lines,
-)
+from bookbinder.files import BookError
+from bookbinder.page import markdown_lines
 from d2l_attention.frameworks import code_of_others
 
+CELL, WAS, ALONE, AFTER, PLACE = "cell", "was", "was alone", "after", "heading"
+DROP = "drop section"
+NEW = "<!-- new section -->"
+COMMENT = re.compile(rf"<!-- *({WAS}|{ALONE}|{AFTER}|{DROP}): *(\S.*?) *-->", re.DOTALL)
+NAMED = re.compile(rf"\s*# ({WAS}|{AFTER})(?: (\d+) lines)?: (.*)")
+SHOWN = 60  # how much of a line a message quotes
 ALIKE = 0.5  # what a message calls "most like it" is at least so alike
 DEFINED = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
 FIRST_WORDS = re.compile(r"^(?!#?@)\W*(\w+(?:[ ,.]+\w+)*)", re.MULTILINE)
 
+Line = tuple[str, str]  # and its place, "file:line"
+Lines = list[Line]
+Cells = list[tuple[NotebookNode, list[str]]]  # each with the places of its lines
 Spot = tuple[int, int]  # a cell of the chapter and a line of it; of code, the first line
+
+
+@dataclass
+class Change:
+    """One entry of an overlay: what it changes, and what stands there then."""
+
+    kind: str
+    old: str  # the label of a cell, lines of prose, or a heading
+    place: str
+    cells: Cells = field(default_factory=list)
+    lines: Lines = field(default_factory=list)
 
 
 def lay_over(chapter: Chapter, path: Path, file: str) -> Chapter:
@@ -65,19 +90,6 @@ def drift(book: Book, edition: Edition) -> list[str]:
     return [text for overlay in overlays_of(book, edition) for text in overlay.mistakes]
 
 
-def stamp(book: Book, edition: Edition) -> list[str]:
-    """Renew the labels of cells that have changed; return both cells of each, to compare."""
-    told: list[str] = []
-    for overlay in overlays_of(book, edition):
-        text = overlay.text
-        for old, label, mistake in overlay.stale:
-            text = text.replace(f'"{old}"', f'"{label}"')
-            told.append(mistake)
-        if text != overlay.text:
-            write_whole(overlay.path, text)
-    return told
-
-
 def labels_of(cells: list[NotebookNode]) -> dict[str, int]:
     """Return the labels by which an overlay names the code cells of a chapter.
 
@@ -100,10 +112,10 @@ class Overlay:
     """A chapter, and the changes of an overlay that have found their place in it."""
 
     def __init__(self, chapter: Chapter, path: Path, file: str):
-        self.chapter, self.path, self.file = chapter, path, file
+        self.chapter, self.file = chapter, file
         self.cells = chapter.notebook.cells
         try:
-            self.text = path.read_text(encoding="utf-8") if path.exists() else ""
+            text = path.read_text(encoding="utf-8") if path.exists() else ""
         except (OSError, UnicodeDecodeError) as error:
             raise BookError(f"{file}: cannot be read: {error}") from None
         # Lines of prose without blanks around them; of code one, which no such line is.
@@ -114,11 +126,16 @@ class Overlay:
             if cell.cell_type == "markdown" or number == 0
         }
         self.labels = labels_of(self.cells)
-        self.headings = dict(self.find_headings())
+        self.headings = {
+            (index, number): line.text.strip()
+            for index, cell in enumerate(self.cells)
+            if cell.cell_type == "markdown"
+            for number, line in enumerate(markdown_lines(cell.source))
+            if line.level
+        }
         self.under: Spot | None = None  # the heading that the overlay has come to, where known
-        self.changes = read_changes(self.text, file)
+        self.changes = read_changes(text, file)
         self.changed: dict[Spot, Change] = {}
-        self.stale: list[tuple[str, str, str]] = []  # label, label now, what is wrong
         self.mistakes: list[str] = []
         for change in self.changes:
             try:
@@ -127,14 +144,6 @@ class Overlay:
                 self.mistakes.append(f"{change.place}: {error}")
         self.result = self.laid_over()
         self.mistakes += self.foreign()
-
-    def find_headings(self) -> Iterator[tuple[Spot, str]]:
-        """Yield the place of each heading and its line; `#` in a fence is none."""
-        fenced = False
-        for spot, line in self.lines.items():
-            fenced ^= line.startswith("```")
-            if is_heading(line) and not fenced:
-                yield spot, line
 
     def where(self, spot: Spot) -> str:
         return self.chapter.where(*spot)
@@ -185,28 +194,30 @@ class Overlay:
         return [spot for spot in self.lines if begin <= spot < end]
 
     def cell(self, change: Change) -> list[Spot]:
-        """Return where a cell is; raise BookError where none is as it was, and show both then.
+        """Return where a cell is; where none is as it was, raise BookError that shows both.
 
         What is left of it is the cell with its hash, or else with its name, that no entry names.
         """
         if change.old in self.labels:
             return [(self.labels[change.old], 0)]
         named = {change.old for change in self.changes}
-        gone = {label.rpartition(" @")[2] for label in named - self.labels.keys()}
-        free = [label.rpartition(" @") for label in self.labels if label not in named]
         name, _, digest = change.old.rpartition(" @")
-        fit = [part for part in free if part[2] == digest]
-        fit += [part for part in free if part[0] == name and part[2] not in gone]
+        free = [label for label in self.labels if label not in named]
+        fit = [label for label in free if label.endswith(f" @{digest}")]
+        stale = {old.rpartition(" @")[2] for old in named - self.labels.keys()}
+        fit += [
+            label
+            for label in free
+            if label.startswith(f"{name} @") and label.rpartition(" @")[2] not in stale
+        ]
         if not fit:
             spots = {label: (index, 0) for label, index in self.labels.items()}
             raise BookError(f"no cell is {change.old!r}{self.like(change.old, spots)}")
-        label = "".join(fit[0])
-        spot = self.labels[label], 0
+        label, spot = fit[0], (self.labels[fit[0]], 0)
         self.changed[spot] = Change(DROP, label, change.place)  # nobody misses it then
         both = {"<": self.cells[spot[0]].source, ">": "\n".join(c.source for c, _ in change.cells)}
         lines = [f"\n  {mark} {line}" for mark in both for line in both[mark].split("\n")]
         now = f"{change.old!r} is now {label!r}, at {self.where(spot)}; compare, and renew it:"
-        self.stale.append((change.old, label, f"{change.place}: {now}{''.join(lines)}"))
         raise BookError(f"{now}{''.join(lines)}")
 
     def fill_in(self, index: int, cell: NotebookNode, places: list[str]) -> None:
@@ -277,3 +288,119 @@ class Overlay:
             for index, cell in enumerate(self.result.notebook.cells)
             if cell.cell_type == "code" and (found := others.search(cell.source))
         ]
+
+
+def read_changes(text: str, file: str) -> list[Change]:
+    """Return the changes that an overlay holds, in its order."""
+    changes: list[Change] = []
+    lines = ((line, f"{file}:{number}") for number, line in enumerate(text.splitlines(), 1))
+    for line, place in lines:
+        if line.startswith("```python"):
+            add_code(changes, line, place, lines)
+        elif line.strip() == NEW:
+            heading, at = next(lines, ("", place))
+            if not is_heading(heading):
+                raise BookError(f"{place}: write {NEW} right above a heading")
+            add_text(changes, heading, at)
+        elif line.startswith("<!--"):
+            changes.append(read_comment(line, place, lines))
+        elif is_heading(line) and not is_content(changes):
+            changes.append(Change(PLACE, line.strip(), place))
+        else:
+            add_text(changes, line, place)
+    for change in changes:
+        settle_prose(change)
+    return changes
+
+
+def add_code(changes: list[Change], opening: str, place: str, rest: Iterator[Line]) -> None:
+    """Add a code cell: a change of its own, or one that follows the cell before it."""
+    fence = "`" * (len(opening) - len(opening.lstrip("`")))
+    body: Lines = []
+    for line in rest:
+        if line[0].rstrip() == fence:
+            break
+        body.append(line)
+    else:
+        raise BookError(f"{place}: this code cell has no end")
+    options = parse_key_equal_value(opening.lstrip("`").removeprefix("python"))
+    cell = nbformat.v4.new_code_cell("\n".join(line for line, _ in body), metadata=options)
+    if old := cell.metadata.pop(WAS, None):
+        changes.append(Change(CELL, str(old), place))
+    elif not changes or changes[-1].kind != CELL:
+        raise BookError(
+            f'{place}: this cell replaces nothing: give it was="…", '
+            "or put it behind a cell that has one"
+        )
+    settle_prose(changes[-1])
+    changes[-1].cells.append((cell, [place for _, place in body] or [place]))
+
+
+def read_comment(line: str, place: str, rest: Iterator[Line]) -> Change:
+    """Return the change that begins with a comment, which may go on in further lines."""
+    text = line
+    while "-->" not in text and (more := next(rest, None)):
+        text += f"\n{more[0]}"
+    if match := COMMENT.fullmatch(text.strip()):
+        return Change(match[1], match[2], place)
+    kinds = f"<!-- {WAS}: … -->, <!-- {AFTER}: … --> or <!-- {DROP}: … -->"
+    raise BookError(f"{place}: write {kinds}, got {short(line)!r}")
+
+
+def add_text(changes: list[Change], line: str, place: str) -> None:
+    if changes and changes[-1].kind not in (DROP, PLACE):
+        changes[-1].lines.append((line, place))
+    elif line.strip():
+        raise BookError(f"{place}: this line replaces nothing: {short(line)!r}")
+
+
+def is_content(changes: list[Change]) -> bool:
+    """Say whether a heading here is new text: it takes an old one's place, or is in a fence."""
+    last = changes[-1] if changes else Change(PLACE, "", "")
+    text = [line for line, _ in last.lines]
+    in_fence = sum(line.startswith("```") for line in text) % 2
+    replaces = last.kind in (WAS, ALONE) and is_heading(last.old) and not any(text)
+    return bool(in_fence) or replaces
+
+
+def is_heading(text: str) -> bool:
+    return text.startswith("#") and text.lstrip("#").startswith(" ") and text.strip("# ") != ""
+
+
+def settle_prose(change: Change) -> None:
+    """Cut blank lines around new prose; behind a cell, it becomes one, too."""
+    lines = change.lines
+    while lines and change.kind != AFTER and not lines[0][0].strip():
+        del lines[0]
+    while lines and not lines[-1][0].strip():
+        del lines[-1]
+    if change.kind == CELL and lines:
+        prose = nbformat.v4.new_markdown_cell("\n".join(line for line, _ in lines))
+        change.cells.append((prose, [place for _, place in lines]))
+        change.lines = []
+
+
+def with_changed_lines(old: Lines, new: Lines) -> Lines:
+    """Return the lines of a cell with those changed that comments in the new cell name.
+
+    A new cell without such comments stands for all of the old one.
+    """
+    if not any(NAMED.match(line) for line, _ in new):
+        return new
+    lines, at = [], 0
+    for line, place in new:
+        if match := NAMED.match(line):
+            kind, count, text = match.groups()
+            rest = [line.strip() for line, _ in old[at:]]
+            if text not in rest:
+                raise BookError(f"{place}: no line of the cell, from here on, is {short(text)!r}")
+            begin = at + rest.index(text)
+            lines += old[at : begin + (kind == AFTER)]
+            at = begin + int(count or 1)
+        else:
+            lines.append((line, place))
+    return lines + old[at:]
+
+
+def short(text: str) -> str:
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import dropwhile, takewhile
+from pathlib import Path
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
@@ -18,6 +19,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, number_of
+from bookbinder.files import read_notebook
 
 INLINE = MarkdownIt("commonmark").use(dollarmath_plugin, double_inline=True)
 INLINE.normalizeLink = str  # an address stays as it is written
@@ -36,6 +38,7 @@ KINDS = {  # of the lines of a leaf, by the innermost of the blocks around it
 }
 ANSWER = "answer"  # the role of a fold without a class
 
+TERM = re.compile(r"[a-z][\w-]*(?: [\w-]+){0,3}")  # as the index takes them
 TAG = re.compile(r"\\tag\{([^}]*)\}")
 EQUATION = re.compile(r"\((\d+\.\d+)\)")
 TARGET = r"[^()\s]*(?:\([^()\s]*\)[^()\s]*)*"
@@ -243,26 +246,23 @@ class Page:
         return prose_of(self.chapter)
 
     @cached_property
-    def prose(self) -> list[Line]:
-        return lines_of(self.chapter)
-
     def lines(self) -> list[Line]:
-        """Return the lines of prose, fenced blocks left out."""
-        return self.prose
+        """The lines of prose, fenced blocks left out."""
+        return lines_of(self.chapter)
 
     def anchors(self) -> list[str]:
         """Return the anchors of the headings as they are shown, in their order."""
-        return [jupyter_anchor(line.title) for line in self.prose if line.level]
+        return [jupyter_anchor(line.title) for line in self.lines if line.level]
 
     def passage(self, role: str) -> str:
         """Return the lines that begin with the label of a role, without the label."""
-        below = dropwhile(lambda line: line.role != role, self.prose)
+        below = dropwhile(lambda line: line.role != role, self.lines)
         block = "\n".join(line.content for line in takewhile(lambda line: line.kind, below))
         return block.rpartition("**")[2].lstrip()
 
     def minutes(self) -> tuple[int, int]:
         """Return the minutes that the opening states, to read and for the exercises."""
-        stated = next((line.plain for line in self.prose if line.role == "time"), "")
+        stated = next((line.plain for line in self.lines if line.role == "time"), "")
         read, practised, *_ = [*map(int, numbers_in(stated)), 0, 0]
         return read, practised
 
@@ -305,3 +305,36 @@ def seen_in_html(html: str) -> str:
     """Return the text of an output in HTML, with all frames of an explorer, without its styles."""
     frames = " ".join(re.findall(r'data-(?:frames|curves|sliders)="([^"]*)"', html))
     return re.sub(r"<(style|script)>.*?</\1>|<[^>]*>", " ", html, flags=re.DOTALL) + frames
+
+
+def singular(term: str) -> str:
+    return term.removesuffix("s") if not term.endswith("ss") else term
+
+
+def link_problems(page: Page, pages: dict[str, Page], folder: Path) -> list[str]:
+    """Check that links and the equations they name exist, and that pictures have alt text."""
+    found = []
+    for line in page.lines:
+        for link in line.links:
+            target, path, _, anchor = link.target, *link.target.partition("#")
+            if target.startswith(("https://", "http://")):
+                continue
+            if link.kind == "image" and not link.words.strip():
+                found.append(f"{line.where}: the picture {target} has no alt text")
+            goal = goal_of(path, pages, folder) if path.endswith(".ipynb") else page
+            if goal is None or (goal is page and path and not (folder / path).exists()):
+                found.append(f"{line.where}: {path} does not exist")
+            elif anchor and anchor not in goal.anchors():
+                found.append(f"{line.where}: {goal.name} has no heading #{anchor}")
+            elif (named := EQUATION.match(link.words)) and named[1] not in goal.equations():
+                found.append(f"{line.where}: {goal.name} has no equation {named[0]}")
+    return found
+
+
+def goal_of(path: str, pages: dict[str, Page], folder: Path) -> Page | None:
+    """Return the chapter that a link leads to: of this edition, or the notebook of another one."""
+    if "/" not in path or not (folder / path).exists():
+        return pages.get(path.removesuffix(".ipynb"))
+    notebook = read_notebook(folder / path)
+    places = [[path]] * len(notebook.cells)
+    return Page(Chapter(Path(path).stem, path, notebook, places), notebook)

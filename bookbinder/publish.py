@@ -3,20 +3,20 @@
 import copy
 import re
 from textwrap import shorten
+from unicodedata import east_asian_width
 
 import nbformat
 from nbformat import NotebookNode
 
+from bookbinder.catalogs import worded
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
+from bookbinder.files import COMMAND
 from bookbinder.outputs import SVG
-from bookbinder.words import worded
 
-COMMAND = "make notebooks"
 DRAW, DRAWN = worded("Draw: {picture}"), worded("Draw: what stands below")
 DECIDE = worded("Decide first, then show the output")  # as the button of the site says
 LINE = 79  # letters
-SENTENCE_END = re.compile(r"\. |。")
-FULL_WIDTH = re.compile("[一-鿿가-힣]")  # each as wide as two others
+WIDE = ("W", "F")  # letters as wide as two others, as Unicode names them
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -71,14 +71,15 @@ def covered(notebook: NotebookNode, decide: str = DECIDE) -> NotebookNode:
 
 
 def what_it_draws(cell: NotebookNode) -> str:
-    picture = SENTENCE_END.split(cell.metadata.get("alt", ""), maxsplit=1)[0].rstrip(".")
+    alt = cell.metadata.get("alt", "").replace("。", ". ")
+    picture = alt.partition(". ")[0].rstrip(".")
     return DRAW.format(picture=picture) if picture else DRAWN
 
 
 def as_comment(text: str) -> str:
     """Return a text as the first line of a cell, which JupyterLab shows of a folded one."""
     line = f"# {text}"
-    if FULL_WIDTH.search(line):  # there are no gaps at which to cut
+    if any(east_asian_width(letter) in WIDE for letter in line):  # no gaps at which to cut
         return line if len(line) <= LINE // 2 else f"{line[: LINE // 2 - 4]} ..."
     return shorten(line, LINE, placeholder=" ...")
 

@@ -8,7 +8,6 @@ import contextlib
 import hashlib
 import itertools
 import json
-import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,14 +19,13 @@ from nbformat import NotebookNode
 from nbformat.sign import NotebookNotary
 
 from bookbinder.binding import notebook_path
+from bookbinder.catalogs import worded
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import FOLDER
-from bookbinder.errors import BookError
-from bookbinder.files import as_text, read_notebook, write_whole
+from bookbinder.files import BookError, as_text, read_notebook, write_whole
 from bookbinder.language import Language, language_of
 from bookbinder.publish import DECIDE, covered, unexecuted
-from bookbinder.steps import english_chapters, without_links_elsewhere
-from bookbinder.words import worded
+from bookbinder.steps import english_chapters, title_in_contents, without_links_elsewhere
 from bookbinder.worksheets import sheets, students
 
 BROKEN = worded("{yours} cannot be read; `make fresh CHAPTER={name}` brings a new one")
@@ -38,8 +36,7 @@ NOT_SIGNED = worded("the copies are not signed ({error}): pictures appear when y
 PANEL = "book_contents"
 PANEL_SCRIPT = Path(__file__).parent / "lab" / "contents.js"
 PANEL_FILE = "static/contents.js"
-SAID = re.compile(r'\bsay\(("[^"]*")\)')  # in the script
-HEADING = re.compile(r"^(##?) (.+)$", re.MULTILINE)
+PANEL_WORDS = ("Contents of the book", "Contents")  # in calls of `say`
 
 RECORD = ".brought.json"  # file name -> digest of the version that was brought last
 
@@ -78,8 +75,7 @@ def bring_copies(
             write_whole(new, text)
         else:
             write_whole(copy, text)
-        brought[copy.name] = digest(text)
-        write_whole(folder / RECORD, json.dumps(brought, indent=1) + "\n")
+        note(folder, copy.name, text)
         versions.append(text)
     trust(versions, language)
 
@@ -101,8 +97,7 @@ def bring_fresh(book: Book, edition: Edition, folder: Path, name: str) -> None:
         shutil.copy2(copy, old)  # copied, not moved: at no moment is the reader's work gone
         told = FRESH_BESIDE_OLD.format(yours=copy.name, old=old.name)
     write_whole(copy, text)
-    brought = read_record(folder / RECORD)
-    write_whole(folder / RECORD, json.dumps(brought | {copy.name: digest(text)}, indent=1) + "\n")
+    note(folder, copy.name, text)
     trust([text], language)
     print(language.said(told))
 
@@ -150,6 +145,12 @@ def read_record(path: Path) -> dict[str, str]:
         raise BookError(f"{path}: cannot be read ({error}); delete it to start afresh") from None
 
 
+def note(folder: Path, name: str, text: str) -> None:
+    """Write into the record which version of a notebook was brought."""
+    brought = read_record(folder / RECORD) | {name: digest(text)}
+    write_whole(folder / RECORD, json.dumps(brought, indent=1) + "\n")
+
+
 def digest(text: str) -> str:
     """Return what tells two notebooks apart for a reader: the type and source of each cell.
 
@@ -176,22 +177,17 @@ def write_contents_panel(book: Book, edition: Edition) -> None:
     folder = book.root / "_build" / "lab" / PANEL
     language = language_of(book, edition.language)
     chapters = [contents_of(book, edition, name, language) for name in book.chapters_of(edition)]
+    script = PANEL_SCRIPT.read_text(encoding="utf-8")
+    for word in PANEL_WORDS:
+        script = script.replace(
+            f'say("{word}")', json.dumps(language.said(word), ensure_ascii=False)
+        )
     listed = json.dumps(chapters, ensure_ascii=False)
-
-    def said(words: re.Match) -> str:
-        return json.dumps(language.said(json.loads(words[1])), ensure_ascii=False)
-
-    script = SAID.sub(said, PANEL_SCRIPT.read_text(encoding="utf-8"))
     script = script.replace("CHAPTERS = []", f"CHAPTERS = {listed}")
     write_whole(folder / PANEL_FILE, script.replace("NAME", PANEL))
-    description = {
-        "name": PANEL,
-        "version": "1.0.0",
-        "jupyterlab": {
-            "extension": True,
-            "_build": {"load": PANEL_FILE, "extension": "./extension"},
-        },
-    }
+    build = {"load": PANEL_FILE, "extension": "./extension"}
+    description = {"name": PANEL, "version": "1.0.0"}
+    description["jupyterlab"] = {"extension": True, "_build": build}
     write_whole(folder / "package.json", json.dumps(description, indent=1) + "\n")
 
 
@@ -199,9 +195,8 @@ def contents_of(
     book: Book, edition: Edition, name: str, language: Language
 ) -> tuple[str, str, list[str]]:
     """Return file, title and sections of a chapter of an edition."""
-    notebook = json.loads((edition.notebooks / f"{name}.ipynb").read_text("utf-8"))
-    prose = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown"]
-    headings = HEADING.findall("\n".join(prose))
-    title = next((text for marks, text in headings if marks == "#"), name)
-    sections = [text for marks, text in headings if marks == "##"]
-    return f"{name}.ipynb", language.said(book.listed(name, title)), sections
+    cells = read_notebook(notebook_path(edition, name)).cells
+    prose = [line for c in cells if c.cell_type == "markdown" for line in c.source.splitlines()]
+    title = next((line[2:] for line in prose if line.startswith("# ")), name)
+    sections = [line[3:] for line in prose if line.startswith("## ")]
+    return f"{name}.ipynb", language.said(title_in_contents(book, name, title)), sections

@@ -11,15 +11,15 @@ from dataclasses import replace
 
 from nbformat import NotebookNode
 
+from bookbinder.catalogs import worded
 from bookbinder.chapters import Chapter, name_cells, read_chapter, title_of
 from bookbinder.colab import open_alone
 from bookbinder.config import FILE, Book, Edition, guess
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 from bookbinder.notation import PAGE, read_notation, table
 from bookbinder.overlay import lay_over
 from bookbinder.page import LINK, TARGET, WORDS_OF_LINK, anchor_of
 from bookbinder.reading_time import Section, in_fives, minutes, sections
-from bookbinder.words import worded
 
 Step = Callable[[Book, Edition, list[Chapter]], list[Chapter]]
 Route = dict[str, list[Section]]  # chapter -> what to read of it
@@ -123,6 +123,15 @@ def english_chapters(book: Book, edition: Edition, steps: Iterable[Step] = STEPS
     for step in steps:
         chapters = step(book, edition, chapters)
     return chapters
+
+
+def title_in_contents(book: Book, name: str, title: str) -> str:
+    """Return the title of a chapter as contents have it: that of an appendix has a letter."""
+    if name not in book.appendices:
+        return title
+    letter = chr(ord("A") + book.appendices.index(name))
+    bare = title.partition(".")[2].strip()
+    return worded("Appendix {letter}: {title}").format(letter=letter, title=bare)
 
 
 def without_links_elsewhere(notebook: NotebookNode) -> NotebookNode:

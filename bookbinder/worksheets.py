@@ -5,28 +5,32 @@ Both are made from the executed notebooks; nothing is run again.
 
 import ast
 import copy
+import re
 import symtable
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
 
-from bookbinder.answers import YOURS, apart, checked_in, invitation, python_of
-from bookbinder.binding import bring_edition_diagrams, notebook_path
+from bookbinder.binding import notebook_path
+from bookbinder.catalogs import worded
 from bookbinder.chapters import Chapter, name_cells, tags_of, title_cell
 from bookbinder.colab import INSTALL
 from bookbinder.config import Book, Edition
-from bookbinder.errors import BookError
-from bookbinder.files import as_text, write_whole
+from bookbinder.diagrams import bring_diagrams
+from bookbinder.files import BookError, as_text, write_whole
 from bookbinder.language import in_language, language_of
-from bookbinder.page import ANSWER, lines_of, markdown_lines
+from bookbinder.page import ANSWER, exercise_of, lines_of, markdown_lines
 from bookbinder.publish import DECIDE, covered, origin, published, unexecuted
 from bookbinder.solutions import read_bound
 from bookbinder.steps import english_chapters, without_links_elsewhere
-from bookbinder.words import worded
 
 COMMAND = "make worksheets"
+YOUR_ANSWER = worded("Your answer:")
+YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
+CHECKS = "checks"  # in the metadata of a cell that is the check of an exercise: its number
 FOLDERS = {False: "_build/worksheets", True: "_build/solutions"}
 OPEN = "raise NotImplementedError"
 RULES = worded(  # what students must know of grading
@@ -55,7 +59,7 @@ def bind_worksheets(
     chapters = english_chapters(book, edition)
     decide = language_of(book, edition.language).said(DECIDE)
     made = sheets(book, edition, chapters, teachers if solutions_only else students)
-    bring_edition_diagrams(book, edition, chapters, folder)
+    bring_diagrams(book, edition, chapters, folder)
     for name, sheet in made.items():
         path = folder / f"{name}.ipynb"
         write_whole(path, as_text(covered(sheet if outputs else unexecuted(sheet), decide)))
@@ -95,32 +99,25 @@ def bound(book: Book, path: Path, chapter: Chapter) -> NotebookNode:
 
 
 def students(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
-    """Return a notebook in which solutions are stubs; no output may show what they give."""
+    """Return a notebook in which solutions are stubs, where no cell above asks for their names."""
     notebook = copy.deepcopy(executed)
-    cells, removed = [], []
+    cells: list[NotebookNode] = []
     attempts: set[str] = set()  # what a cell above leaves to the reader
-    solved: set[str] = set()  # what only a solution defines
     for index, cell in enumerate(notebook.cells):
-        where, source, is_solution = chapter.where(index), cell.source, "solution" in tags_of(cell)
+        is_solution = "solution" in tags_of(cell)
         if cell.cell_type == "markdown":
-            cell.source = invitation() if is_solution else without_answers(source, where)
-        elif cell.cell_type == "code":
-            bound, used = names_in(cell, where)
-            if is_solution:
-                cell = nbformat.v4.new_code_cell("" if bound & attempts else stubs(source))
-                solved |= bound - attempts
-            elif lost := used & solved:
-                raise BookError(f"{where}: only a solution defines {min(lost)!r}: define it here")
-            elif YOURS in source:
-                attempts |= bound
-            solved -= bound if cell.source == source else set()
-        removed += taken_out(source, cell.source)
+            answerless = without_answers(cell.source, chapter.where(index))
+            cell.source = invitation() if is_solution else answerless
+        elif is_solution:
+            is_attempted = names_in(cell)[0] & attempts
+            cell = nbformat.v4.new_code_cell("" if is_attempted else stubs(cell.source))
+        elif YOURS in cell.source:
+            attempts |= names_in(cell)[0]
         cells += apart(cell) if cell.source else []
     notebook.cells = cells
     if checked_in(notebook):
         cells.insert(1, nbformat.v4.new_markdown_cell(RULES))
     name_cells(notebook)
-    check_nothing_left(notebook, removed, chapter)
     return notebook
 
 
@@ -144,19 +141,15 @@ def emptied(node: ast.stmt) -> ast.stmt:
     return node
 
 
-def names_in(
-    cell: NotebookNode, where: str, may_be_broken: bool = False
-) -> tuple[set[str], set[str]]:
+def names_in(cell: NotebookNode) -> tuple[set[str], set[str]]:
     """Return the names that a code cell binds for later cells, and those that it uses.
 
-    A cell that does not parse raises BookError, or has no names where it `may_be_broken`.
+    A cell that does not parse has none.
     """
     try:
-        table = symtable.symtable(python_of(cell), where, "exec")
-    except SyntaxError as error:
-        if may_be_broken or "raises-exception" in tags_of(cell):
-            return set(), set()
-        raise BookError(f"{where}: the cell does not parse: {error.msg}") from None
+        table = symtable.symtable(python_of(cell), "", "exec")
+    except SyntaxError:
+        return set(), set()
     symbols = table.get_symbols()
     bound = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
     used = {s.get_name() for s in symbols if s.is_referenced()}
@@ -181,33 +174,6 @@ def without_answers(source: str, where: str) -> str:
     )
 
 
-def taken_out(before: str, after: str) -> list[str]:
-    """Return the lines that were taken out and are long enough to tell something."""
-    left = {line.strip() for line in after.splitlines()}
-    lines = [line.strip() for line in before.splitlines()]
-    return [line for line in lines if len(line) > 15 and line not in left]
-
-
-def check_nothing_left(notebook: NotebookNode, removed: list[str], chapter: Chapter) -> None:
-    """Raise BookError where a line of a solution stands in an output or in metadata."""
-    for cell in notebook.cells:
-        seen = "\n".join([*strings_in(cell.get("outputs", [])), *strings_in(cell.metadata)])
-        for line in removed:
-            if line in seen:
-                raise BookError(
-                    f"{chapter.file}: in the worksheet, an output or metadata of this cell shows "
-                    f"a line of a solution, {line!r}:\n{cell.source}"
-                )
-
-
-def strings_in(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for entry in value.values() if isinstance(value, dict) else value:
-            yield from strings_in(entry)
-
-
 def teachers(chapter: Chapter, executed: NotebookNode) -> NotebookNode | None:
     """Return tasks and solutions with the cells above that they need; None if there are none."""
     tasks: dict[int, list[str]] = {}  # cell -> its lines among the exercises
@@ -226,7 +192,7 @@ def teachers(chapter: Chapter, executed: NotebookNode) -> NotebookNode | None:
             cell.source = "\n".join(tasks[index]).strip("\n")
             kept.append(cell)
         elif cell.cell_type == "code" and YOURS not in cell.source:
-            bound, used = names_in(cell, chapter.where(index))
+            bound, used = names_in(cell)
             is_needed = bound & needed and "raises-exception" not in tags_of(cell)
             above = max((at for at in sections if at < index), default=None)
             if sections.get(above) == "exercises" or is_needed or INSTALL in tags_of(cell):
@@ -238,3 +204,70 @@ def teachers(chapter: Chapter, executed: NotebookNode) -> NotebookNode | None:
     notebook.cells = [nbformat.v4.new_markdown_cell(f"# {title}"), *reversed(kept)]
     name_cells(notebook)
     return notebook
+
+
+def invitation() -> str:
+    """Return the line under which an answer on paper goes."""
+    return f"*{YOUR_ANSWER}*"
+
+
+def apart(cell: NotebookNode) -> list[NotebookNode]:
+    """Return a cell of a worksheet as cells, so that readers change nothing but their answers.
+
+    An answer on paper stands alone; so does an answer in code, and its check comes after it.
+    """
+    if cell.cell_type == "markdown":
+        texts = re.split(rf"^({re.escape(invitation())})$", cell.source, flags=re.MULTILINE)
+        return [with_source(cell, text) for text in texts if text.strip()]
+    call = call_in(cell) if YOURS in cell.source else None
+    if call is None:
+        return [cell]
+    lines = cell.source.splitlines()
+    above, below = lines[: call.lineno - 1], lines[call.lineno - 1 :]
+    answer, check = (with_source(cell, "\n".join(part)) for part in (above, below))
+    answer.outputs, answer.execution_count = [], None
+    check.metadata[CHECKS] = call.args[0].value
+    return [answer, check]
+
+
+def with_source(cell: NotebookNode, source: str) -> NotebookNode:
+    part = copy.deepcopy(cell)
+    part.source = source.strip("\n")
+    return part
+
+
+def call_in(cell: NotebookNode) -> ast.Call | None:
+    """Return the call `check("6.2", answer)` with which a cell ends."""
+    body = ast.parse(python_of(cell)).body
+    last = body and isinstance(body[-1], ast.Expr) and body[-1].value
+    is_check = isinstance(last, ast.Call) and ast.unparse(last.func) == "check"
+    return last if is_check else None
+
+
+def python_of(cell: NotebookNode) -> str:
+    """Return the code of a cell with `pass` in place of what is IPython's own."""
+    return re.sub(r"^([ \t]*)[%!].*$", r"\1pass", cell.source, flags=re.MULTILINE)
+
+
+def checked_in(worksheet: NotebookNode) -> dict[str, str]:
+    """Return number -> expression of each answer that a worksheet checks: "6.2" -> "attend"."""
+    checks = [cell for cell in worksheet.cells if CHECKS in cell.metadata]
+    return {cell.metadata[CHECKS]: ast.unparse(call_in(cell).args[1]) for cell in checks}
+
+
+def by_exercise(notebook: NotebookNode) -> dict[str, list[NotebookNode]]:
+    """Return number -> what stands below its heading, as Markdown: nothing runs, solutions open."""
+    found: dict[str, list[NotebookNode]] = {}
+    number = ""
+    for cell in notebook.cells:
+        text = cell.source.replace("\r\n", "\n").replace("<details>", "<details open>").strip()
+        parts: dict[str, list[str]] = {}
+        is_code = cell.cell_type == "code" and text
+        for line in markdown_lines(f"```python\n{text}\n```" if is_code else text):
+            number = exercise_of(line) or number
+            parts.setdefault(number, []).append(line.text)
+        for number, lines in parts.items():
+            part = "\n".join(lines).strip()
+            made = new_markdown_cell(part, attachments=cell.get("attachments", {}))
+            found.setdefault(number, []).append(made)
+    return found

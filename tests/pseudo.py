@@ -14,12 +14,11 @@ from pathlib import Path
 
 from babel.messages.catalog import Catalog
 
-from bookbinder.catalogs import INTERFACE, as_po, catalog_file
+from bookbinder.catalogs import INTERFACE, WORDS_IN_FORMULA, as_po, catalog_file
 from bookbinder.config import FILE, Book, read_book
 from bookbinder.files import write_whole
 from bookbinder.language import COMPOSED, Language
 from bookbinder.messages import templates
-from bookbinder.sentences import WORDS_IN_FORMULA
 from tests.this_book import BOOK
 
 LANGUAGE = "id"  # in whose place it stands

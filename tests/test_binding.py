@@ -17,8 +17,7 @@ from bookbinder import binding
 from bookbinder.__main__ import main
 from bookbinder.binding import stale_files
 from bookbinder.config import read_book
-from bookbinder.errors import BookError
-from bookbinder.files import write_whole
+from bookbinder.files import BookError, write_whole
 
 pytestmark = pytest.mark.usefixtures("in_shared_kernel")  # but processes start their own
 FIRST, MODULE = "notebooks/pytorch/00_first.ipynb", "d2l_attention/torch.py"

@@ -4,7 +4,7 @@ import pytest
 from conftest import code_cell, write_files
 
 from bookbinder.chapters import read_chapter
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 
 SHARED = code_cell("shared = 1")
 CHAPTER = (

@@ -1,6 +1,7 @@
 """The book's diagrams: the files are what the script draws, and can be read by everyone."""
 
 import re
+from functools import cache
 from xml.etree import ElementTree
 
 import draw
@@ -8,11 +9,13 @@ import kit
 import numpy as np
 import pytest
 import strip
+from babel.messages.catalog import Catalog
 from matplotlib.font_manager import FontProperties, findfont
 from PIL import ImageFont
 
 from bookbinder.diagrams import diagram_text, figure_messages
-from tests.pseudo import pseudo
+from bookbinder.language import Language, language_of
+from tests.pseudo import PSEUDO, pseudo
 from tests.this_book import BOOK
 
 FIGURES = BOOK.source / "figures"
@@ -150,9 +153,16 @@ def test_the_map_names_every_chapter_once_or_more():
     assert set(told) == {*range(1, 14), "A", "B"}
 
 
-def longer(message):
-    """Return a translation that is longer by a third."""
-    return message + " dài thêm nữa"[: max(3, len(message) // 3)]
+ENGLISH = language_of(BOOK, "en")
+
+
+@cache
+def longer(_):
+    """Return a catalog whose translations are longer by a third."""
+    catalog = Catalog(fuzzy=False)
+    for text, _ in figure_messages(BOOK.source):
+        catalog.add(text, text + " dài thêm nữa"[: max(3, len(text) // 3)])
+    return catalog
 
 
 def test_words_are_drawn_in_a_language_and_formulas_as_they_are():
@@ -162,8 +172,8 @@ def test_words_are_drawn_in_a_language_and_formulas_as_they_are():
     for formula in ("**W**_{q}", "tanh(2) = 0.96", "(b, n, d)", "True", "<pad>", "d2l_attention"):
         assert formula not in found
     for name in ("figures/strip_00.svg", "figures/card_04.svg"):  # the home page has them
-        english, made = (ElementTree.fromstring(diagram_text(BOOK.source, name, say))
-                         for say in (str, pseudo))  # fmt: skip
+        english, made = (ElementTree.fromstring(diagram_text(BOOK.source, name, language))
+                         for language in (ENGLISH, PSEUDO))  # fmt: skip
         assert [x.tag for x in english.iter()] == [x.tag for x in made.iter()]
         for before, after in zip(english.iter(), made.iter(), strict=True):
             words = before.text or ""
@@ -172,9 +182,9 @@ def test_words_are_drawn_in_a_language_and_formulas_as_they_are():
 
 
 @pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.parametrize("say", [str, longer])
-def test_words_and_longer_ones_stay_in_the_card_and_off_each_other(name, say):
-    svg = ElementTree.fromstring(diagram_text(BOOK.source, f"figures/{name}.svg", say))
+@pytest.mark.parametrize("language", [ENGLISH, Language("vi", longer)], ids=["en", "longer"])
+def test_words_and_longer_ones_stay_in_the_card_and_off_each_other(name, language):
+    svg = ElementTree.fromstring(diagram_text(BOOK.source, f"figures/{name}.svg", language))
     width, boxes = float(svg.get("width")), []
     for text in svg.findall(SVG + "text"):
         left, right, baseline, size = measure(text)

@@ -14,8 +14,8 @@ from conftest import ROOT, TINY, code_cell, write_files
 from bookbinder.__main__ import main
 from bookbinder.binding import read_edition_chapters, stale_files
 from bookbinder.config import read_book
-from bookbinder.errors import BookError
 from bookbinder.execution import kernel_environment
+from bookbinder.files import BookError
 from bookbinder.worksheets import worksheets_folder
 
 JAX = """

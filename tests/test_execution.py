@@ -5,8 +5,8 @@ import pytest
 from conftest import write_files
 
 from bookbinder.chapters import read_chapter
-from bookbinder.errors import BookError
 from bookbinder.execution import execute, output_problems
+from bookbinder.files import BookError
 
 
 def run(folder, *cells, seconds=20):

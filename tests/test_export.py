@@ -4,8 +4,8 @@ import textwrap
 
 import pytest
 
-from bookbinder.errors import BookError
 from bookbinder.export import compose_module, saved_in_cell
+from bookbinder.files import BookError
 
 
 def save(cell, first_line=10):

@@ -14,11 +14,10 @@ from conftest import ROOT, write_files
 from this_book import BOOK, chapters
 
 from bookbinder.classroom import grading, sandbox, submissions
-from bookbinder.classroom.grading import Question, Session, grade, steps
+from bookbinder.classroom.grading import Question, Session, checks_in, grade, needed_sources, steps
 from bookbinder.classroom.inside import unpacked
-from bookbinder.classroom.needed import checks_in, needed_sources
 from bookbinder.classroom.submissions import grade_folder
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 from bookbinder.solutions import read_bound
 from bookbinder.worksheets import sheets, students
 from d2l_attention.practice import Exercise, audit

@@ -5,10 +5,10 @@ from itertools import chain
 
 import pytest
 
-from bookbinder.lint import early_uses
 from bookbinder.notation import PAGE, number_of, read_notation
 from d2l_attention.frameworks import load
 from tests.conftest import ROOT
+from tests.text_checks import early_uses
 from tests.this_book import BOOK, chapters, pages
 
 WRITTEN = sorted(
@@ -72,7 +72,7 @@ def test_sentences_speak_the_terms_of_their_framework(edition):
     found = [
         f"{line.where}: {term}"
         for page in pages(edition)
-        for line in page.lines()
+        for line in page.lines
         if not line.in_references
         for term in foreign_terms(edition.framework, line.text)
     ]

@@ -7,8 +7,7 @@ import pytest
 from bookbinder.binding import bind_module, notebook_path, read_edition_chapters
 from bookbinder.config import read_book
 from bookbinder.files import as_text, read_notebook
-from bookbinder.lint import link_problems
-from bookbinder.page import Page
+from bookbinder.page import Page, link_problems
 from bookbinder.publish import published
 from bookbinder.reader_copies import bring_copies
 from bookbinder.worksheets import bind_worksheets, worksheets_folder

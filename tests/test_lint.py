@@ -4,8 +4,8 @@ import nbformat
 import pytest
 
 from bookbinder.chapters import Chapter, places_of
-from bookbinder.lint import agrees, problems
 from bookbinder.page import Page
+from tests.text_checks import agrees, problems
 
 GOOD = """# 4. Title
 

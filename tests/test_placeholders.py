@@ -4,16 +4,17 @@ import dataclasses
 
 import pytest
 
+from bookbinder.binding import stale_files
 from bookbinder.chapters import read_chapter
 from bookbinder.config import Book, Edition
-from bookbinder.diagrams import bring_diagrams, stale_diagrams
-from bookbinder.errors import BookError
-from bookbinder.lint import early_uses
+from bookbinder.diagrams import bring_diagrams
+from bookbinder.files import BookError
 from bookbinder.notation import read_notation, table
 from bookbinder.page import Page
 from bookbinder.reading_time import minutes, sections
 from bookbinder.steps import filled_in, minutes_of, read_routes
 from tests.conftest import SAMPLE
+from tests.text_checks import early_uses
 from tests.this_book import BOOK, chapters
 
 MOST_MINUTES = {"two_hours": 120, "one_day": 12.5 * 60}  # a route of a day has its exercises in it
@@ -115,8 +116,8 @@ def test_a_route_takes_the_time_that_its_name_promises(name):
     ("old", "new", "message"),
     [
         ("[[letter]]", "[[letter]", "notation.toml: "),
-        ('meaning = "keys"', "", "meaning must be a string"),
-        ("shape", "shap", "unknown .'shap'"),
+        ('meaning = "keys"', "", "'meaning'"),
+        ("shape", "shap", "'shap'"),
         ('"r"', '{ pytorch = "r" }', r"\$r\$: code has no name for jax"),
     ],
 )
@@ -130,18 +131,20 @@ def test_diagrams_come_to_the_notebooks_that_show_them(book):
     folder = book.editions[0].notebooks
 
     def stale():
-        return stale_diagrams(book.source, read(book), folder)
+        lines = stale_files(book, book.editions[0], read(book))
+        return [line for line in lines if ".svg" in line]
 
-    differs = "figures/box.svg beside the notebooks differs from book/figures/box.svg"
-    assert stale() == [differs]
-    bring_diagrams(book.source, read(book), folder)
+    assert stale() == ["notebooks/pytorch/figures/box.svg is missing"]
+    bring_diagrams(book, book.editions[0], read(book), folder)
     assert (folder / "figures/box.svg").read_text() == "<svg/>"
     assert stale() == []
     (folder / "figures/old.svg").touch()
-    assert stale() == ["figures/old.svg beside the notebooks is shown by no chapter"]
+    assert stale() == ["notebooks/pytorch/figures/old.svg belongs to no chapter"]
+    (folder / "figures/box.svg").write_text("<svg a=''/>")
+    assert "box.svg differs from book/figures/box.svg" in stale()[0]
     (book.source / "figures/box.svg").unlink()
     with pytest.raises(BookError, match=r"book/figures/box\.svg: cannot be read"):
-        bring_diagrams(book.source, read(book), folder)
+        bring_diagrams(book, book.editions[0], read(book), folder)
 
 
 def test_a_term_is_not_used_before_it_is_explained(tmp_path):

@@ -6,11 +6,11 @@ from babel.messages.catalog import Catalog
 from bookbinder.chapters import read_chapter
 from bookbinder.config import Book, Edition
 from bookbinder.language import Language, translated
-from bookbinder.lint import problems
 from bookbinder.page import Page, headings_of, jupyter_anchor, lines_of, shown_words
 from bookbinder.site.sources import paired
 from bookbinder.steps import filled_in
 from tests.conftest import SAMPLE
+from tests.text_checks import problems
 
 WORDS = {
     "First": "第一",

@@ -14,8 +14,7 @@ from test_left_out import book as lacking  # noqa: F401, a fixture
 
 from bookbinder.binding import bind_module, notebook_path, read_edition_chapters
 from bookbinder.config import read_book
-from bookbinder.errors import BookError
-from bookbinder.files import as_text
+from bookbinder.files import BookError, as_text
 from bookbinder.language import Language
 from bookbinder.publish import published
 from bookbinder.site import building, printing

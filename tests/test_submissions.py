@@ -10,12 +10,11 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from this_book import BOOK, chapters, pages
 
-from bookbinder.answers import CHECKS, checked_in, invitation
 from bookbinder.classroom import submissions
 from bookbinder.classroom.grading import Grade
 from bookbinder.classroom.submissions import grade_folder, on_paper
-from bookbinder.errors import BookError
-from bookbinder.worksheets import students
+from bookbinder.files import BookError
+from bookbinder.worksheets import CHECKS, checked_in, invitation, students
 from d2l_attention.practice.exercises import find
 
 EDITION = BOOK.editions[0]

@@ -16,7 +16,7 @@ from threading import Timer
 
 import d2l_attention
 from bookbinder.classroom import inside
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 from d2l_attention.frameworks import load
 
 ROOT = Path(__file__).parents[2]

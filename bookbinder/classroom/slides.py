@@ -18,8 +18,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from bookbinder.binding import notebook_path
 from bookbinder.chapters import NO_SLIDE, fold_of, tags_of
 from bookbinder.config import Book, Edition
-from bookbinder.errors import BookError
-from bookbinder.files import read_notebook, write_whole
+from bookbinder.files import BookError, read_notebook, write_whole
 
 TEMPLATE = Path(__file__).with_name("slides.html.j2")
 SCRIPTS = {  # distribution -> its folder of scripts

@@ -22,15 +22,13 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 from tqdm import tqdm
 
-from bookbinder.answers import by_exercise, checked_in, invitation
-from bookbinder.binding import bring_edition_diagrams, read_edition_chapters
+from bookbinder.binding import read_edition_chapters
 from bookbinder.chapters import name_cells, number_of
-from bookbinder.classroom.grading import Grade, Question, Session, grade, started
-from bookbinder.classroom.needed import checks_in
+from bookbinder.classroom.grading import Grade, Question, Session, checks_in, grade, started
 from bookbinder.config import Book, Edition
-from bookbinder.errors import BookError
-from bookbinder.files import as_text, write_whole
-from bookbinder.worksheets import sheets, students, teachers
+from bookbinder.diagrams import bring_diagrams
+from bookbinder.files import BookError, as_text, write_whole
+from bookbinder.worksheets import by_exercise, checked_in, invitation, sheets, students, teachers
 from d2l_attention.practice.exercises import Exercise, find
 
 SEED = ".grading-seed"  # of the inputs: whoever has it can prepare answers
@@ -96,7 +94,7 @@ def grade_folder(
     table = Table(folder / TABLE.format(name), asked, on_paper(worksheet), salt, submissions)
     grade_all(submissions, asked, edition.framework, table)
     if table.paper:
-        bring_edition_diagrams(book, edition, chapters, table.folder)
+        bring_diagrams(book, edition, chapters, table.folder)
         solutions = sheets(book, edition, chapters, teachers)[name]
         papers = paper_sheets(table.path.name, worksheet, solutions, submissions)
         for task, sheet in papers.items():

@@ -14,8 +14,7 @@ from bookbinder.binding import bind_translation, notebook_path, read_edition_cha
 from bookbinder.chapters import Chapter
 from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.diagrams import pictures_shown
-from bookbinder.errors import BookError
-from bookbinder.files import write_whole
+from bookbinder.files import BookError, write_whole
 from bookbinder.language import language_of
 from bookbinder.outputs import SVG
 from bookbinder.site.equations import NEEDED, Typeset

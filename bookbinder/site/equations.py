@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 from bookbinder.chapters import Chapter
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 
 MATHJAX = "sphinx-mathjax-offline"
 NEEDED = "the site needs more packages; `make site` installs them"

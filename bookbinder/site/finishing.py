@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 
 import tinycss2
 
+from bookbinder.catalogs import worded
 from bookbinder.site.equations import Typeset
 from bookbinder.site.svg import slim, with_dark_version
 from bookbinder.site.texts import page_scripts
-from bookbinder.words import worded
 
 UNUSED = ("**/*.map", "**/*.LICENSE.txt.map", "_static/*macros.html", ".buildinfo*", "objects.inv")
 UNUSED += ("searchindex.js", "_static/searchtools.js", "_static/language_data.js")

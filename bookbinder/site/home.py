@@ -5,12 +5,13 @@ from xml.etree import ElementTree
 from nbformat import NotebookNode
 
 from bookbinder.binding import read_or_empty
+from bookbinder.catalogs import worded
 from bookbinder.chapters import Chapter, number_of, title_of
 from bookbinder.config import Book
 from bookbinder.diagrams import diagram_text
+from bookbinder.language import Language
 from bookbinder.page import Page
-from bookbinder.steps import Route, route_table
-from bookbinder.words import Say, worded
+from bookbinder.steps import Route, route_table, title_in_contents
 
 STRIP, CARD = "figures/strip_00.svg", "figures/card_{:02}.svg"  # in book/, where a book has them
 LEARNED = '<div class="d2l-arcs" data-kind="sentence"'  # the widget of the chapter that trains it
@@ -125,7 +126,7 @@ def home_page(
         lines += [worded("Each chapter changes one step of attention, or all of them:"), ""]
         lines += [shown(STRIP, pictures), ""]
     numbered = [c for c in chapters if number_of(c.name) is not None]
-    cards = [card(book.listed(c.name, title_of(c)), c, pictures) for c in numbered]
+    cards = [card(title_in_contents(book, c.name, title_of(c)), c, pictures) for c in numbered]
     lines += ["::::{container} cards", *cards, "::::", "", *RUN, *contents(book, chapters)]
     return "\n".join(lines) + "\n"
 
@@ -159,11 +160,11 @@ def ways(chapters: list[Chapter], routes: dict[str, Route]) -> list[str]:
     return ["::::{container} paths", *boxes, "::::"]
 
 
-def home_pictures(book: Book, chapters: list[Chapter], say: Say) -> dict[str, str]:
+def home_pictures(book: Book, chapters: list[Chapter], language: Language) -> dict[str, str]:
     """Return the diagrams of the home page, by their names in the folder of the sources."""
     numbers = [n for chapter in chapters if (n := number_of(chapter.name)) is not None]
     names = [name for name in (STRIP, *map(CARD.format, numbers)) if (book.source / name).exists()]
-    return {name: diagram_text(book.source, name, say) for name in names}
+    return {name: diagram_text(book.source, name, language) for name in names}
 
 
 def shown(name: str, pictures: dict[str, str]) -> str:
@@ -188,7 +189,7 @@ def card(title: str, chapter: Chapter, pictures: dict[str, str]) -> str:
 
 def contents(book: Book, chapters: list[Chapter]) -> list[str]:
     """Return the hidden tables of contents, which order the pages."""
-    titles = {c.name: book.listed(c.name, title_of(c)) for c in chapters}
+    titles = {c.name: title_in_contents(book, c.name, title_of(c)) for c in chapters}
     last = [f"{title} <{name}>" for name, title in titles.items() if name in book.appendices]
     captions = {
         worded("Chapters"): [name for name in titles if name not in book.appendices],

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from inspect import cleandoc
 from pathlib import Path
 
+from bookbinder.catalogs import worded
 from bookbinder.chapters import Chapter, title_of
-from bookbinder.errors import BookError
+from bookbinder.files import BookError
 from bookbinder.page import REFERENCE, Page, jupyter_anchor
 from bookbinder.site.equations import NEEDED
-from bookbinder.words import worded
 
 try:
     import griffe  # comes with the packages of the site, which binding does without
@@ -153,7 +153,7 @@ def references(chapter: Chapter) -> list[tuple[str, str, str]]:
     The lines below an entry are its note.
     """
     entries: list[tuple[str, str, list[str]]] = []
-    for line in Page(chapter, chapter.notebook).lines():
+    for line in Page(chapter, chapter.notebook).lines:
         if line.in_references and (match := REFERENCE.match(line.text)):
             entries.append((match[1], line.text[match.end() :], []))
         elif line.in_references and entries and line.text.startswith(" "):

@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from bookbinder.catalogs import README
+from bookbinder.catalogs import README, worded
 from bookbinder.config import ENGLISH, LANGUAGES, Book, Edition
-from bookbinder.errors import BookError
-from bookbinder.files import write_bytes_whole
+from bookbinder.files import BookError, write_bytes_whole
 from bookbinder.language import Language, language_of
 from bookbinder.site.building import edition_folder, site_folder
-from bookbinder.words import worded
 
 if TYPE_CHECKING:
     import bs4

@@ -6,11 +6,10 @@ import subprocess
 from pathlib import Path
 
 from bookbinder.binding import notebook_path
-from bookbinder.catalogs import README
+from bookbinder.catalogs import README, worded
 from bookbinder.colab import services
 from bookbinder.config import ENGLISH, LANGUAGES, Book, Edition
 from bookbinder.language import Language
-from bookbinder.words import worded
 
 HERE = Path(__file__).parent
 # The scheme of links to other editions: Sphinx looks for no such page in this one.

@@ -13,24 +13,25 @@ import nbformat
 from nbformat import NotebookNode
 
 from bookbinder.binding import notebook_path, read_or_empty, stale_files
-from bookbinder.catalogs import BESIDE, FIGURES, INTERFACE
+from bookbinder.catalogs import BESIDE, INTERFACE, worded
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell, title_of
 from bookbinder.colab import INSTALL
 from bookbinder.config import ENGLISH, Book, Edition
-from bookbinder.errors import BookError
-from bookbinder.files import as_text
+from bookbinder.files import BookError, as_text
 from bookbinder.language import Language, language_of, with_links
-from bookbinder.lint import TERM, link_problems, singular
 from bookbinder.outputs import SVG
 from bookbinder.page import (
     CITATION,
     REFERENCE,
     TAG,
+    TERM,
     Page,
     headings_of,
     jupyter_anchor,
     lines_of,
+    link_problems,
     shown_words,
+    singular,
 )
 from bookbinder.publish import ANSI
 from bookbinder.site.home import home_page, home_pictures
@@ -45,8 +46,7 @@ from bookbinder.site.settings import (
     sphinx_settings,
 )
 from bookbinder.solutions import SOLUTION, is_solution, read_bound, with_folds
-from bookbinder.steps import english_chapters, read_routes, with_pages
-from bookbinder.words import worded
+from bookbinder.steps import english_chapters, read_routes, title_in_contents, with_pages
 
 ORIGIN = "<!-- Made from "
 FRAME = ("Cell In", "In [", "In[", "File ")  # how a call begins in a traceback
@@ -72,16 +72,15 @@ def edition_sources(
     files, others = {}, book.editions_in(edition.language)  # be they built or not
     folders = {e.notebooks.name: address_of(e, edition, book.editions) for e in others}
     for page in pages:
-        listed = {line.text for line in page.lines() if line.in_references}
+        listed = {line.text for line in page.lines if line.in_references}
         notebook = site_notebook(page.executed, listed, folders, language)
         files[f"{page.name}.ipynb"] = as_text(notebook)
-    pictures, outputs = home_pictures(book, chapters, str), [page.executed for page in pages]
+    pictures = home_pictures(book, chapters, language_of(book, ENGLISH))
+    outputs = [page.executed for page in pages]
     pairs = [*zip(english, chapters, strict=True)]
     for name, text in composed_pages(book, edition, english, outputs, pictures).items():
         files[name] = page_in_language(text, book, pairs, language)
-    if edition.language != ENGLISH:
-        say = lambda words: language.exactly(words, FIGURES) or words  # noqa: E731
-        pictures = home_pictures(book, chapters, say)
+    pictures = home_pictures(book, chapters, language)
     terms = {old.name: shown_terms(old, new) for old, new in pairs}
     here = {
         "chapters": [chapter.name for chapter in chapters],
@@ -165,7 +164,7 @@ def otherwise_said(
     book: Book, english: Chapter, chapter: Chapter, language: Language
 ) -> Iterator[tuple[str, str]]:
     """Yield what a composed page has of a chapter that is no message: title and question."""
-    title, shown = (book.listed(c.name, title_of(c)) for c in (english, chapter))
+    title, shown = (title_in_contents(book, c.name, title_of(c)) for c in (english, chapter))
     said = language.said(shown)
     yield title, said
     yield f"{title} <{chapter.name}>", f"{said} <{chapter.name}>"  # in a table of contents

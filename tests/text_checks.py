@@ -7,12 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from bookbinder.chapters import Chapter
-from bookbinder.files import read_notebook
-from bookbinder.page import EQUATION, REFERENCE, TAG, Line, Page
+from bookbinder.page import EQUATION, REFERENCE, TAG, TERM, Line, Page, link_problems, singular
 from d2l_attention.frameworks import known, load
 
-TERM = re.compile(r"[a-z][\w-]*(?: [\w-]+){0,3}")  # as the index takes them
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:%|(?:[eE][-+]?\d+)?(?![\d.]*\w))")
 VERSIONED = ["Python", "matplotlib", "Matplotlib", "CUDA", "JupyterLab"]
 VERSIONED += [
@@ -44,7 +41,7 @@ def problems(pages: list[Page], folder: Path) -> list[str]:
 def form_problems(page: Page) -> list[str]:
     """Check the opening, one sentence per line, and that no viewer shows raw markup."""
     found = part_problems(page) if page.number is not None else []
-    for line in page.lines():
+    for line in page.lines:
         if RAW_MARKUP.search(line.text) or not set(elements_of(line)) <= set(ELEMENTS):
             found.append(f"{line.where}: some viewers show this raw: {line.text[:60]!r}")
         sentence = line.content.removeprefix(f"**{line.label}** ")
@@ -65,7 +62,7 @@ def elements_of(line: Line) -> list[str]:
 def part_problems(page: Page) -> list[str]:
     """Check what stands at the beginning and at the end of every chapter."""
     first = page.chapter.where(0)
-    lines = page.lines()
+    lines = page.lines
     found = []
     if not lines or not lines[0].text.startswith(f"# {page.number}. "):
         found.append(f"{first}: a chapter begins with its title, '# {page.number}. ...'")
@@ -77,7 +74,7 @@ def part_problems(page: Page) -> list[str]:
 def fold_problems(page: Page) -> list[str]:
     """Check that folds of one name have one class: without it, worksheets leave them out."""
     found, kinds = [], {}
-    for line in page.lines():
+    for line in page.lines:
         if line.content.startswith("<summary>"):
             name = "".join(letter for letter in line.content if letter not in " 0123456789")
             if kinds.setdefault(name, line.fold) != line.fold:
@@ -94,7 +91,7 @@ def equation_problems(page: Page) -> list[str]:
         for tag, want in zip(tags, wanted, strict=True)
         if tag != want
     ]
-    for line in page.lines():
+    for line in page.lines:
         for number in EQUATION.findall(line.plain):
             if number.startswith(f"{page.number}.") and number not in tags:
                 found.append(f"{line.where}: there is no equation ({number})")
@@ -104,7 +101,7 @@ def equation_problems(page: Page) -> list[str]:
 def citation_problems(page: Page) -> list[str]:
     """Check that references are numbered 1, 2, ..., each cited, and each citation among them."""
     listed, cited, found = [], {}, []
-    for line in page.lines():
+    for line in page.lines:
         if line.in_references:
             listed += REFERENCE.findall(line.text)
             if REFERENCE.match(line.text) and has_note(line):
@@ -125,35 +122,6 @@ def has_note(line: Line) -> bool:
     return any(node and node.content.startswith(". ") for node in following)
 
 
-def link_problems(page: Page, pages: dict[str, Page], folder: Path) -> list[str]:
-    """Check that links and the equations they name exist, and that pictures have alt text."""
-    found = []
-    for line in page.lines():
-        for link in line.links:
-            target, path, _, anchor = link.target, *link.target.partition("#")
-            if target.startswith(("https://", "http://")):
-                continue
-            if link.kind == "image" and not link.words.strip():
-                found.append(f"{line.where}: the picture {target} has no alt text")
-            goal = goal_of(path, pages, folder) if path.endswith(".ipynb") else page
-            if goal is None or (goal is page and path and not (folder / path).exists()):
-                found.append(f"{line.where}: {path} does not exist")
-            elif anchor and anchor not in goal.anchors():
-                found.append(f"{line.where}: {goal.name} has no heading #{anchor}")
-            elif (named := EQUATION.match(link.words)) and named[1] not in goal.equations():
-                found.append(f"{line.where}: {goal.name} has no equation {named[0]}")
-    return found
-
-
-def goal_of(path: str, pages: dict[str, Page], folder: Path) -> Page | None:
-    """Return the chapter that a link leads to: of this edition, or the notebook of another one."""
-    if "/" not in path or not (folder / path).exists():
-        return pages.get(path.removesuffix(".ipynb"))
-    notebook = read_notebook(folder / path)
-    places = [[path]] * len(notebook.cells)
-    return Page(Chapter(Path(path).stem, path, notebook, places), notebook)
-
-
 def number_problems(page: Page) -> list[str]:
     """Check that numbers in prose are shown by an output above, given in code, or cited.
 
@@ -162,7 +130,7 @@ def number_problems(page: Page) -> list[str]:
     """
     found = []
     given = page.given()
-    for line in page.lines() if page.number is not None else ():
+    for line in page.lines if page.number is not None else ():
         if line.in_references or line.citations or line.role == "time":
             continue  # others look at citations, and the binder counts the minutes
         for number in numbers_of(line, page.equations()):
@@ -198,7 +166,7 @@ def explained(pages: list[Page]) -> dict[str, tuple[int, int]]:
     """Return the place (page, line) of each term's first explanation."""
     found: dict[str, tuple[int, int]] = {}
     for at, page in enumerate(pages):
-        for number, line in enumerate(page.lines()):
+        for number, line in enumerate(page.lines):
             for term in terms_in(line):
                 found.setdefault(singular(term), (at, number))
     return found
@@ -209,14 +177,10 @@ def terms_in(line: Line) -> list[str]:
     return [term for term in line.bold if line.kind != "row" and TERM.fullmatch(term)]
 
 
-def singular(term: str) -> str:
-    return term.removesuffix("s") if not term.endswith("ss") else term
-
-
 def told(page: Page) -> Iterator[tuple[int, Line]]:
     """Yield the lines of a page that tell something: no opening, heading, table or reference."""
     begun = False
-    for number, line in enumerate(page.lines()):
+    for number, line in enumerate(page.lines):
         begun |= line.level == 2  # what stands above tells what will be explained
         if begun and not line.in_references and line.kind not in ("heading", "row", "html"):
             yield number, line
