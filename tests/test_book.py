@@ -18,7 +18,6 @@ from bookbinder.lint import explained, problems
 from bookbinder.overlay import overlays_of
 from bookbinder.overlay_format import PLACE
 from bookbinder.site.sources import shown_terms, term_places
-from bookbinder.worksheets import students
 
 MOST_LINES = {ast.FunctionDef: 20, ast.ClassDef: 75}  # docstrings apart
 MOST_LINES_OF_A_MODULE = 810  # with them
@@ -137,12 +136,6 @@ def test_cells_are_formatted_to_79_columns(edition, tmp_path):
         if len(line) > 79
     ]
     assert not long, listed(long)
-
-
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_no_worksheet_shows_a_solution(edition):
-    for page in pages(edition):
-        students(page.chapter, page.executed)  # raises where one does
 
 
 @pytest.mark.parametrize("edition", EDITIONS)

@@ -26,16 +26,6 @@ def test_a_good_chapter_gets_its_outputs_and_no_times(tmp_path):
     assert "execution" not in cells[2].metadata
 
 
-@pytest.mark.usefixtures("in_shared_kernel")
-def test_a_chapter_sees_nothing_of_the_one_before(tmp_path):
-    run(tmp_path, "\nx = 20")
-    (tmp_path / "next").mkdir()
-    cells = run(
-        tmp_path / "next", "\nfrom pathlib import Path", "\n'x' in globals(), Path().cwd().name"
-    ).cells
-    assert cells[2].outputs[0].data["text/plain"] == "(False, 'next')"
-
-
 def check_message(folder, cell, reason, **options):
     with pytest.raises(BookError, match=reason) as caught:
         run(folder, "\n'good'", cell, **options)
@@ -79,7 +69,6 @@ def code(count=1, *, data=None, error=None):
 @pytest.mark.parametrize(
     ("cells", "index", "problem"),
     [
-        ([code(None)], 0, "its execution count is None, not 1"),
         ([code(1), code(1)], 1, "its execution count is 1, not 2"),
         ([code(error="ValueError")], 0, "raises ValueError without the tag"),
         ([code(data={"image/png": "aaaa"})], 0, "bitmap"),

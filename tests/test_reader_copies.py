@@ -10,6 +10,7 @@ from bookbinder.__main__ import main
 from bookbinder.publish import DECIDE
 from bookbinder.reader_copies import RECORD
 from tests.conftest import write_files
+from tests.pseudo import PSEUDO, pseudo
 
 
 def notebook(text, count=None):
@@ -173,9 +174,27 @@ def test_what_the_book_brings_is_trusted_and_what_the_reader_writes_is_not(book)
     assert not is_trusted("mine")
 
 
-def test_copies_are_brought_where_nothing_can_be_signed(book, monkeypatch, capsys):
-    write_files(book, {"file": ""})
+def test_copies_are_brought_where_nothing_can_be_signed_and_nothing_written_in_the_book(
+    book, monkeypatch, capsys
+):
+    write_files(book, {"file": "", "_build/lab": ""})
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(book / "file/no folder"))
     bring()
     assert copies(book)["00_first.ipynb"] == "00_first v1"
-    assert "the copies are not signed" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "the copies are not signed" in said
+    assert "_build/lab/book_contents/static/contents.js: cannot be written" in said
+
+
+def test_commands_and_the_panel_beside_the_chapters_speak_the_readers_language(
+    book, monkeypatch, capsys
+):
+    monkeypatch.setattr("bookbinder.reader_copies.language_of", lambda *_: PSEUDO)
+    bring()
+    panel = (book / "_build/lab/book_contents/static/contents.js").read_text(encoding="utf-8")
+    assert f'heading.textContent = "{pseudo("Contents")}";' in panel
+    assert "say(" not in panel
+    write(book, "my work")
+    assert main(["fresh", "mine", "00_first"]) == 0
+    new = pseudo("{yours} is as the book has it; yours is kept as {old}")
+    assert new.format(yours="00_first.ipynb", old="00_first.old.ipynb") in capsys.readouterr().out
