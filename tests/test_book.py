@@ -7,8 +7,6 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT
-from this_book import BOOK, checked_exercises, pages
 
 from bookbinder.binding import notebook_path, stale_files
 from bookbinder.chapters import tags_of
@@ -18,6 +16,8 @@ from bookbinder.lint import explained, problems
 from bookbinder.overlay import overlays_of
 from bookbinder.overlay_format import PLACE
 from bookbinder.site.sources import shown_terms, term_places
+from tests.conftest import ROOT
+from tests.this_book import BOOK, checked_exercises, pages
 
 MOST_LINES = {ast.FunctionDef: 20, ast.ClassDef: 75}  # docstrings apart
 MOST_LINES_OF_A_MODULE = 810  # with them

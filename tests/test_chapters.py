@@ -1,10 +1,10 @@
 """Chapters: cells, their lines, tags and ids."""
 
 import pytest
-from conftest import code_cell, write_files
 
 from bookbinder.chapters import read_chapter
 from bookbinder.errors import BookError
+from tests.conftest import code_cell, write_files
 
 SHARED = code_cell("shared = 1")
 CHAPTER = (

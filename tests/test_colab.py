@@ -4,11 +4,7 @@ import os
 import subprocess
 import sys
 
-import nbformat
-import pytest
-
-from bookbinder.__main__ import main
-from bookbinder.binding import notebook_path, read_edition_chapters, stale_files
+from bookbinder.binding import notebook_path, read_edition_chapters
 from bookbinder.chapters import tags_of
 from bookbinder.colab import INSTALL, services
 from bookbinder.config import read_book
@@ -16,23 +12,6 @@ from tests.conftest import ROOT, TINY, write_files
 
 NAMED = "https://github.com/someone/some-book"
 NOTEBOOK = "notebooks/pytorch/00_first.ipynb"
-EXERCISE = """
-## Exercises
-
-### Exercise 0.1
-
-```python tags=["solution"]
-double(2)
-```
-
-## Summary
-
-It doubles.
-
-## References
-
-1. Its author.
-"""
 
 
 def first_chapter(root):
@@ -44,30 +23,13 @@ def name_repository(root):
     write_files(root, {"book.toml": f'repository = "{NAMED}"\n' + TINY["book.toml"]})
 
 
-@pytest.mark.usefixtures("in_shared_kernel")
-def test_notebooks_and_worksheets_begin_with_it_silently(tiny, capsys):
-    write_files(tiny, {"book/01_second.md": "# 1. Second\n"})
-    assert main(["bind"]) == 0
+def test_a_notebook_begins_with_it_and_keeps_the_places_of_its_cells(tiny):
     before = first_chapter(tiny)
     name_repository(tiny)
     after = first_chapter(tiny)
+    assert tags_of(after.notebook.cells[0]) == [INSTALL]
     assert after.notebook.cells[1:] == before.notebook.cells
     assert after.places == [["book/00_first.md:1"], *before.places]
-    path = tiny / "book/00_first.md"
-    path.write_text(path.read_text() + EXERCISE)
-    book = read_book(tiny)
-    assert f"{NOTEBOOK} differs from book/00_first.md" in stale_files(book, book.editions[0])
-    for command in (["bind"], ["worksheets"], ["worksheets", "--solutions-only"]):
-        assert main(command) == 0
-    for file in (NOTEBOOK, "_build/worksheets/00_first.ipynb", "_build/solutions/00_first.ipynb"):
-        cells = nbformat.read(tiny / file, as_version=4).cells
-        install = next(cell for cell in cells if cell.cell_type == "code")
-        assert (tags_of(install), install.outputs) == ([INSTALL], [])
-        (title,) = (cell.source for cell in cells if "Made from" in cell.source)
-        assert title.splitlines()[1].startswith("# 0. First")
-    path.write_text(path.read_text().replace("double(21)", "1 / 0"))
-    assert main(["bind", "00_first"]) == 1
-    assert "book/00_first.md:13: code cell 3 of 00_first: Zero" in capsys.readouterr().err
 
 
 INSTALLS = """

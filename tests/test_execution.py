@@ -2,28 +2,18 @@
 
 import nbformat
 import pytest
-from conftest import write_files
 
 from bookbinder.chapters import read_chapter
 from bookbinder.errors import BookError
 from bookbinder.execution import execute, output_problems
+from tests.conftest import write_files
 
 
 def run(folder, *cells, seconds=20):
     text = "# 0. Title\n\n" + "\n\n".join(f"```python {cell}\n```" for cell in cells) + "\n"
     write_files(folder, {"00_x.md": text})
     chapter = read_chapter(folder / "00_x.md", "book/00_x.md")
-    done = []
-    notebook = execute(chapter, folder, seconds, done.append)
-    assert done == list(range(1, len(cells) + 1))
-    return notebook
-
-
-@pytest.mark.usefixtures("in_shared_kernel")
-def test_a_good_chapter_gets_its_outputs_and_no_times(tmp_path):
-    cells = run(tmp_path, "\nx = 20", "\nx + 1").cells
-    assert cells[2].outputs[0].data["text/plain"] == "21"
-    assert "execution" not in cells[2].metadata
+    execute(chapter, folder, seconds, lambda _: None)
 
 
 def check_message(folder, cell, reason, **options):

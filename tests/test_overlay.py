@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, TINY, code_cell, write_files
 
 from bookbinder.__main__ import main
 from bookbinder.chapters import read_chapter
@@ -12,6 +11,7 @@ from bookbinder.config import read_book
 from bookbinder.errors import BookError
 from bookbinder.overlay import labels_of, lay_over, overlays_of
 from bookbinder.overlay_format import ALONE, WAS
+from tests.conftest import ROOT, TINY, code_cell, write_files
 
 BASE = (
     "# 0. Title\n\nThe first line.\nPyTorch has a word for it.\nThe last line.\n"

@@ -96,20 +96,6 @@ def test_no_literal_is_said_that_the_catalogs_do_not_have():
         assert not [text for text in said if isinstance(text, ast.JoinedStr)], path.name
 
 
-def test_messages_are_there_once_and_of_all_kinds():
-    texts = [text for text, _ in MESSAGES]
-    assert len(texts) == len(set(texts))
-    for text, file in {
-        "Write your answer, then check it again.": "checking.py",
-        "Nothing is typed. {takes}": "arcs.js",
-        "Your window ends before the query. A query sees its own position, too, i - j = 0.": (
-            "chapter_04.py"
-        ),
-        "The factor 1/2 is missing.": "recurring_mistakes.py",
-    }.items():
-        assert (text, f"d2l_attention/practice/{file}") in MESSAGES
-
-
 @pytest.fixture
 def other_language(tmp_path, monkeypatch):
     path = tmp_path / "vi" / "LC_MESSAGES" / "practice.mo"

@@ -4,9 +4,9 @@ import re
 
 import pytest
 import yaml
-from conftest import ROOT
 
 import d2l_attention
+from tests.conftest import ROOT
 
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("*.md"))}
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))

@@ -6,9 +6,10 @@ import tomllib
 
 import pytest
 import yaml
-from conftest import ROOT
 from packaging.requirements import Requirement
-from this_book import BOOK
+
+from tests.conftest import ROOT
+from tests.this_book import BOOK
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PINS = dict(

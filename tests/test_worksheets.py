@@ -8,18 +8,21 @@ import pytest
 
 from bookbinder.__main__ import main
 from bookbinder.answers import apart, checked_in
-from bookbinder.chapters import read_chapter
+from bookbinder.chapters import read_chapter, tags_of
+from bookbinder.colab import INSTALL
 from bookbinder.errors import BookError
 from bookbinder.execution import run_to_the_end
 from bookbinder.worksheets import names_in, stubs, students
 from tests.conftest import SAMPLE, TINY, write_files
+
+NAMED = 'repository = "https://github.com/someone/book"\n        '
 
 
 @pytest.fixture(scope="module")
 def sheets(tmp_path_factory, shared_kernel):
     """The students' and the teachers' edition of a chapter, and the executed one."""
     root = tmp_path_factory.mktemp("sheets")
-    book = TINY["book.toml"].replace(', "01_second"', "")
+    book = TINY["book.toml"].replace(', "01_second"', "").replace("seconds", f"{NAMED}seconds")
     write_files(root, {"book.toml": book, "book/00_first.md": SAMPLE})
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
@@ -37,7 +40,10 @@ def read(root, folder):
 
 
 def code(notebook):
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+    """Return the code cells of a chapter, below the silent one that installs the book."""
+    install, *cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert (tags_of(install), install.outputs) == ([INSTALL], [])
+    return cells
 
 
 def run(notebook, shared_kernel, folder):
@@ -91,7 +97,8 @@ def test_solutions_are_folded_in_the_notebook_and_open_for_teachers(sheets, shar
 def test_no_worksheet_is_written_where_one_cannot_be(sheets, tmp_path, monkeypatch, capsys):
     for name in ("book/00_first.md", "notebooks/pytorch/00_first.ipynb"):
         write_files(tmp_path, {name: (sheets / name).read_text()})
-    write_files(tmp_path, {"book.toml": TINY["book.toml"], "book/01_second.md": "# 1. Next\n"})
+    toml = TINY["book.toml"].replace("seconds", f"{NAMED}seconds")
+    write_files(tmp_path, {"book.toml": toml, "book/01_second.md": "# 1. Next\n"})
     monkeypatch.chdir(tmp_path)
     assert main(["worksheets"]) == 1
     assert "01_second.ipynb is missing; run `make notebooks` first" in capsys.readouterr().err
@@ -147,7 +154,7 @@ def test_what_might_tell_a_solution_is_named(old, new, tmp_path):
     write_files(tmp_path, {"00_first.md": SAMPLE.replace(old, new[0])})
     chapter = read_chapter(tmp_path / "00_first.md", "book/00_first.md")
     executed = copy.deepcopy(chapter.notebook)
-    for cell in code(executed):
+    for cell in executed.cells:
         if cell.source.startswith("print"):
             shown = cell.source.removeprefix("print('").removesuffix("')")
             cell.outputs = [nbformat.v4.new_output("stream", text=shown)]
@@ -199,14 +206,6 @@ def test_an_answer_and_its_check_stand_in_cells_of_their_own():
         assert not checked_in(nbformat.v4.new_notebook(cells=[cell]))
 
 
-def test_names_are_those_of_the_cell_and_not_of_its_functions():
+def test_a_cell_that_does_not_parse_is_named():
     with pytest.raises(BookError, match=r"^x.md:1: the cell does not parse"):
         names_in(nbformat.v4.new_code_cell("def f(:"), "x.md:1")
-    cell = nbformat.v4.new_code_cell(
-        "import a.b as c\nx = y\ndef f(z):\n    inner = z + free\n    return [i for i in inner]\n"
-        "%time x += 1\nif x:\n    !ls"
-    )
-    bound, used = names_in(cell, "x.md:1")
-    assert bound == {"c", "x", "f"}
-    assert {"y", "free"} <= used
-    assert not used & {"z", "inner", "i"}
