@@ -27,16 +27,20 @@ from bookbinder.catalogs import (
 )
 from bookbinder.chapters import read_chapter, tags_of
 from bookbinder.colab import INSTALL, open_alone
-from bookbinder.config import ENGLISH, read_book
+from bookbinder.config import ENGLISH, Book, Edition, read_book
 from bookbinder.errors import BookError
-from bookbinder.language import Language, in_language, literals
+from bookbinder.language import Language, in_language, literals, translated
+from bookbinder.lint import link_problems
 from bookbinder.messages import compiled, compiled_file, readme_file, slug, translated_readme
 from bookbinder.notation import PAGE
+from bookbinder.page import Page, headings_of, jupyter_anchor, lines_of, shown_words
 from bookbinder.publish import as_comment, published
 from bookbinder.sentences import messages_of, sentences_of
+from bookbinder.site.sources import paired
 from bookbinder.solutions import folded
+from bookbinder.steps import filled_in
 from bookbinder.worksheets import students
-from tests.conftest import TINY, bind_without_running, write_files
+from tests.conftest import SAMPLE, TINY, bind_without_running, write_files
 from tests.pseudo import LANGUAGE, PSEUDO, messages, pseudo
 from tests.this_book import BOOK, chapters, pages
 
@@ -391,3 +395,76 @@ def test_a_language_that_is_not_in_the_book_is_named(tmp_path, monkeypatch, caps
     assert main(["bind"]) == 1
     told = "error: book/locale/zh: 'zh' is not under languages in book.toml\n"
     assert capsys.readouterr().err == told
+
+
+# A chapter in other words: what links, routes, editions and minutes go by stays.
+
+COMPOSED = [
+    "about {minutes} minutes to read, {practised} for the exercises",
+    "**In {route}** {what} (about {time})",
+]
+LOOK, REFERENCES = pseudo("Look-here"), pseudo("References")
+ROLES = ["title", "question", "learn", "need", "time", "exercises", "summary", "references"]
+
+
+@pytest.fixture
+def book(tmp_path):
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book/01_first.md").write_text(SAMPLE)
+    return Book(tmp_path, "T", 9, ("01_first",), (), routes={"two_hours": ("01_first#Look here",)})
+
+
+def read(book, language=ENGLISH):
+    """Return the chapters of the tiny book, filled in; in another language, with other words."""
+    chapter = read_chapter(book.root / "book/01_first.md", "book/01_first.md")
+    texts = COMPOSED + [text for text, *_ in messages_of(chapter)]
+    (chapter,) = filled_in(book, Edition(book.root, "pytorch"), [chapter])
+    return [translated(chapter, speaking({text: pseudo(text) for text in texts}, language))]
+
+
+def text_of(chapter):
+    return "\n".join(cell.source for cell in chapter.notebook.cells)
+
+
+def test_links_and_routes_lead_to_the_headings_that_are_shown(book):
+    (chapter,) = read(book, "zh")
+    look, route = pseudo("Look here"), pseudo("**In {route}** ").format(route="two hours")
+    assert f"{pseudo('[a look]')}(#{LOOK}) [[1]](#{REFERENCES})" in text_of(chapter)
+    assert f"{route}[{look}](#{LOOK})" in text_of(chapter)
+    assert f"| [{look}](01_first.ipynb#{LOOK}) |" in text_of(chapter)
+    page = Page(chapter, chapter.notebook)
+    (book.root / "01_first.ipynb").touch()
+    assert link_problems(page, {page.name: page}, book.root) == []
+    assert page.anchors()[:2] == [f"1.-{pseudo('First')}", LOOK]
+
+
+def test_headings_of_editions_are_paired_by_their_english(book):
+    english, shown = (headings_of(read(book, language)[0]) for language in ("en", "zh"))
+    names = [(jupyter_anchor(old.title), old, new) for old, new in zip(english, shown, strict=True)]
+    here, there = ([(n, jupyter_anchor(x[at].title)) for n, *x in names] for at in (0, 1))
+    pairs = paired(here, there[:3] + there[5:])  # that edition lacks two exercises
+    assert pairs == {name: pseudo(name) for name, _ in here[:3] + here[5:]}
+    assert paired(there, here)[REFERENCES] == "References"
+
+
+def test_groups_of_headings_of_one_size_are_paired_in_order():
+    def headings(*titles):
+        return [(title, title) for title in titles]
+
+    assert paired(headings(*"ABC"), headings(*"AXC")) == {"A": "A", "B": "X", "C": "C"}
+    assert paired(headings(*"ABC"), headings(*"AC")) == {"A": "A", "C": "C"}
+
+
+def test_minutes_and_questions_are_those_of_the_english(book):
+    (english,), (chapter,) = read(book), read(book, "zh")
+    assert Page(chapter, chapter.notebook).minutes() == (10, 10)
+    assert Page(chapter, chapter.notebook).passage("question") == pseudo("What is\na dot?")
+    assert Page(english, english.notebook).passage("question") == "What is\na dot?"
+    roles = [[line.role for line in lines_of(c) if line.role] for c in (english, chapter)]
+    assert roles[0] == roles[1] == ROLES
+
+
+def test_pages_know_sections_and_boxes_by_the_words_that_are_shown(book):
+    words = ["The question.", "Exercises", "Summary", "References"]
+    roles = ["question", "exercises", "summary", "references"]
+    assert shown_words(read(book, "zh")) == dict(zip(map(pseudo, words), roles, strict=True))
