@@ -92,13 +92,6 @@ def test_a_bound_book_has_origin_lines_no_paths_and_reproducible_metadata(bound)
     assert "/" not in traceback
 
 
-def test_binding_again_changes_no_byte(bound):
-    before = everything(bound)
-    assert main(["bind"]) == 0
-    assert everything(bound) == before
-    assert stale(bound) == []
-
-
 def test_a_chapter_is_executed_again_only_where_its_code_or_what_it_stands_on_changed(
     bound, monkeypatch
 ):
@@ -175,16 +168,6 @@ def test_a_module_that_cannot_be_imported_does_not_replace_the_old_one(bound, ca
     assert main(["bind"]) == 1
     assert (bound / MODULE).read_bytes() == before
     assert f"{MODULE}: cannot be imported: ZeroDivisionError" in capsys.readouterr().err
-
-
-def test_an_output_that_differs_by_nature_is_kept(tiny):
-    cell = '\n```python tags=["nbval-ignore-output"]\nimport time  # the clock\ntime.time()\n```\n'
-    with open(tiny / "book/00_first.md", "a") as file:
-        file.write(cell)
-    assert main(["bind", "00_first"]) == 0
-    before = (tiny / FIRST).read_bytes()
-    assert main(["bind", "00_first"]) == 0
-    assert (tiny / FIRST).read_bytes() == before
 
 
 def test_ctrl_c_stops_with_one_line_and_leaves_whole_files(bound):

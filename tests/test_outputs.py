@@ -168,3 +168,11 @@ def test_nbval_names_what_differs_and_binding_takes_it(cell, reason):
     for old in (notebook(*stored), notebook(), v4.new_notebook()):
         keep_equal_outputs(bound, old)
         assert bound == notebook(*new)
+
+
+def test_binding_keeps_an_output_that_differs_by_nature():
+    new, old = notebook(TEXTS[0]), notebook(TEXTS[1])
+    for tagged in (new, old):
+        tagged.cells[0].metadata["tags"] = ["nbval-ignore-output"]
+    keep_equal_outputs(new, old)
+    assert new == old
