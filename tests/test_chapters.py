@@ -18,15 +18,6 @@ def path(tmp_path):
     return tmp_path / "00_x.md"
 
 
-def test_each_cell_knows_its_line(path):
-    chapter = read_chapter(path, "book/00_x.md")
-    text = path.read_text().splitlines()
-    for cell, places in zip(chapter.notebook.cells, chapter.places, strict=True):
-        lines = [int(place.rpartition(":")[2]) for place in places]
-        assert [text[line - 1] for line in lines] == cell.source.splitlines()
-    assert chapter.where(2) == "book/00_x.md:8"
-
-
 def test_ids_depend_on_the_source_alone_and_differ(path):
     first = read_chapter(path, "a").notebook.cells
     path.write_text("# Before\n\n```python\nnew = 0\n```\n\n" + path.read_text())

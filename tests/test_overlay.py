@@ -270,17 +270,6 @@ def test_labels_are_renewed_by_hash_or_name_and_no_other_byte_changes(edit, name
     assert FILE.read_text() == before
 
 
-@pytest.mark.usefixtures("two")
-def test_a_cell_with_another_name_and_hash_is_for_a_person_to_find(capsys):
-    before, (old, later) = FILE.read_text(), labels()
-    change("x = torch.ones(1)", "y = torch.zeros(1)")
-    assert main(["drift", "jax", "--stamp"]) == 1
-    (y, x) = labels()
-    assert FILE.read_text() == before.replace(later, x)
-    assert f"no cell is {old!r}" in (told := capsys.readouterr().out)
-    assert f"which says 'torch' (was={y!r})" in told
-
-
 def one_sided(overlays):
     """Return what is wrong with the marks of lines that one overlay of a chapter alone changes."""
     wrong = []

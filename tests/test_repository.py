@@ -116,7 +116,7 @@ def test_make_alone_lists_every_command():
     frameworks = ", ".join(edition.framework for edition in BOOK.editions).replace(",", "")
     assert f"one of: {frameworks};" in last
     done = subprocess.run(
-        [*command, "lab", "FRAMEWORK=jx"], cwd=ROOT, capture_output=True, text=True
+        [*command, "-n", "lab", "FRAMEWORK=jx"], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode
     assert f"no framework 'jx' in book.toml; known: {frameworks}" in done.stderr
