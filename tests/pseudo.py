@@ -7,7 +7,6 @@ its languages.
 import copy
 import re
 import shutil
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -59,11 +58,8 @@ def catalog(name: str) -> Catalog:
 PSEUDO = Language(LANGUAGE, catalog)
 
 
-def pseudo_book(root: Path, names: Iterable[str] | None = None) -> Book:
-    """Return this book in a folder of its own, with a translation in the pseudo-language.
-
-    `names` are the catalogs that are complete; the others are not there.
-    """
+def pseudo_book(root: Path) -> Book:
+    """Return this book in a folder of its own, with a translation in the pseudo-language."""
     for name in SHARED:
         (root / name).symlink_to(BOOK.root / name)
     (root / "book").mkdir()
@@ -72,6 +68,6 @@ def pseudo_book(root: Path, names: Iterable[str] | None = None) -> Book:
             (root / "book" / path.name).symlink_to(path)
     shutil.copy(BOOK.root / FILE, root / FILE)
     book = replace(read_book(root), languages=("en", LANGUAGE))
-    for name in messages() if names is None else names:
+    for name in messages():
         write_whole(catalog_file(book, LANGUAGE, name), as_po(catalog(name), LANGUAGE))
     return book

@@ -8,8 +8,6 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT
-from this_book import BOOK, checked_exercises, pages
 
 from bookbinder.binding import notebook_path, stale_files
 from bookbinder.chapters import tags_of
@@ -19,7 +17,9 @@ from bookbinder.overlay import PLACE, overlays_of
 from bookbinder.site.sources import shown_terms, term_places
 from bookbinder.steps import title_in_contents
 from bookbinder.worksheets import names_in, students
+from tests.conftest import ROOT
 from tests.text_checks import explained, problems
+from tests.this_book import BOOK, checked_exercises, pages
 
 MOST_LINES = {ast.FunctionDef: 20, ast.ClassDef: 75}  # docstrings apart
 MOST_LINES_OF_A_MODULE = 810  # with them

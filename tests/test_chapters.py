@@ -1,10 +1,10 @@
 """Chapters: cells, their lines, tags and ids."""
 
 import pytest
-from conftest import code_cell, write_files
 
 from bookbinder.chapters import read_chapter
 from bookbinder.files import BookError
+from tests.conftest import code_cell, write_files
 
 SHARED = code_cell("shared = 1")
 CHAPTER = (
@@ -16,15 +16,6 @@ CHAPTER = (
 def path(tmp_path):
     write_files(tmp_path, {"00_x.md": CHAPTER})
     return tmp_path / "00_x.md"
-
-
-def test_each_cell_knows_its_line(path):
-    chapter = read_chapter(path, "book/00_x.md")
-    text = path.read_text().splitlines()
-    for cell, places in zip(chapter.notebook.cells, chapter.places, strict=True):
-        lines = [int(place.rpartition(":")[2]) for place in places]
-        assert [text[line - 1] for line in lines] == cell.source.splitlines()
-    assert chapter.where(2) == "book/00_x.md:8"
 
 
 def test_ids_depend_on_the_source_alone_and_differ(path):

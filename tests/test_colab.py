@@ -3,14 +3,8 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
-import nbformat
-import pip
-import pytest
-
-from bookbinder.__main__ import main
-from bookbinder.binding import notebook_path, read_edition_chapters, stale_files
+from bookbinder.binding import notebook_path, read_edition_chapters
 from bookbinder.chapters import tags_of
 from bookbinder.colab import INSTALL, services
 from bookbinder.config import read_book
@@ -18,45 +12,6 @@ from tests.conftest import ROOT, TINY, write_files
 
 NAMED = "https://github.com/someone/some-book"
 NOTEBOOK = "notebooks/pytorch/00_first.ipynb"
-EXERCISE = """
-## Exercises
-
-### Exercise 0.1
-
-```python tags=["solution"]
-double(2)
-```
-
-## Summary
-
-It doubles.
-
-## References
-
-1. Its author.
-"""
-PACKAGE = {  # a package that pip builds without a network: it brings its own way to do so
-    "pyproject.toml": """
-        [build-system]
-        requires = []
-        build-backend = "backend"
-        backend-path = ["."]
-    """,
-    "backend.py": """
-        import zipfile
-
-        ABOUT = "Metadata-Version: 2.1\\nName: d2l-attention\\nVersion: 1"
-
-        def build_wheel(folder, config_settings=None, metadata_directory=None):
-            about, file = "d2l_attention-1.dist-info", "d2l_attention-1-py3-none-any.whl"
-            with zipfile.ZipFile(f"{folder}/{file}", "w") as wheel:
-                wheel.writestr("d2l_attention/__init__.py", "answer = 42")
-                wheel.writestr(f"{about}/METADATA", ABOUT)
-                wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\\nTag: py3-none-any")
-                wheel.writestr(f"{about}/RECORD", "")
-            return file
-    """,
-}
 
 
 def first_chapter(root):
@@ -64,64 +19,42 @@ def first_chapter(root):
     return read_edition_chapters(book, book.editions[0])[0]
 
 
-def name_repository(root, address=NAMED):
-    write_files(root, {"book.toml": f'repository = "{address}"\n' + TINY["book.toml"]})
+def name_repository(root):
+    write_files(root, {"book.toml": f'repository = "{NAMED}"\n' + TINY["book.toml"]})
 
 
-@pytest.mark.usefixtures("in_shared_kernel")
-def test_notebooks_and_worksheets_begin_with_it_silently(tiny, capsys):
-    write_files(tiny, {"book/01_second.md": "# 1. Second\n"})
-    assert main(["bind"]) == 0
+def test_a_notebook_begins_with_it_and_keeps_the_places_of_its_cells(tiny):
     before = first_chapter(tiny)
     name_repository(tiny)
     after = first_chapter(tiny)
+    assert tags_of(after.notebook.cells[0]) == [INSTALL]
     assert after.notebook.cells[1:] == before.notebook.cells
     assert after.places == [["book/00_first.md:1"], *before.places]
-    path = tiny / "book/00_first.md"
-    path.write_text(path.read_text() + EXERCISE)
-    book = read_book(tiny)
-    assert f"{NOTEBOOK} differs from book/00_first.md" in stale_files(book, book.editions[0])
-    for command in (["bind"], ["worksheets"], ["worksheets", "--solutions-only"]):
-        assert main(command) == 0
-    for file in (NOTEBOOK, "_build/worksheets/00_first.ipynb", "_build/solutions/00_first.ipynb"):
-        cells = nbformat.read(tiny / file, as_version=4).cells
-        install = next(cell for cell in cells if cell.cell_type == "code")
-        assert (tags_of(install), install.outputs) == ([INSTALL], [])
-        (title,) = (cell.source for cell in cells if "Made from" in cell.source)
-        assert title.splitlines()[1].startswith("# 0. First")
-    path.write_text(path.read_text().replace("double(21)", "1 / 0"))
-    assert main(["bind", "00_first"]) == 1
-    assert "book/00_first.md:13: code cell 3 of 00_first: Zero" in capsys.readouterr().err
 
 
-def run(command, **options):
-    return subprocess.run(command, capture_output=True, text=True, check=True, **options)
+INSTALLS = """
+    import pathlib, sys
+    pathlib.Path(__file__).with_name("d2l_attention.py").write_text(f"asked = {sys.argv[1:]}")
+"""
 
 
 def test_the_cell_installs_where_the_package_is_missing_and_is_silent_where_it_is_not(tiny):
-    repository = tiny / "a repository"
-    write_files(repository, PACKAGE)
-    name_repository(tiny, repository.as_uri())
-    run([sys.executable, "-m", "venv", "--without-pip", str(tiny / "empty")])
-    (tiny / "pip alone").mkdir()
-    (tiny / "pip alone/pip").symlink_to(Path(pip.__file__).parent)
-    environment = os.environ | {"PYTHONPATH": str(tiny / "pip alone"), "PIP_NO_INDEX": "1"}
-
-    def opened():
-        install = first_chapter(tiny).notebook.cells[0].source
-        notebook = f"{install}\nimport d2l_attention\nprint(d2l_attention.answer)"
-        return run([tiny / "empty/bin/python", "-c", notebook], env=environment, cwd=repository)
-
-    with pytest.raises(subprocess.CalledProcessError, match="pip") as caught:
-        opened()
-    assert "a%20repository" in caught.value.stderr  # there is nothing to install
-    git = ["git", "-C", str(repository), "-c", "user.name=A", "-c", "user.email=a@example.org"]
-    for command in ("init --quiet", "add .", "commit --quiet --message package"):
-        run([*git, *command.split()])
-    assert opened().stdout == "42\n"
-    (repository / ".git").rename(repository / "gone")
-    again = opened()
-    assert (again.stdout, again.stderr) == ("42\n", "")
+    name_repository(tiny)
+    install = first_chapter(tiny).notebook.cells[0].source
+    notebook = f"{install}\nimport d2l_attention\nprint(*d2l_attention.asked)"
+    command = [sys.executable, "-S", "-c", notebook]  # without the packages of the tests
+    folder = tiny / "python"
+    asked = f"install --quiet git+{NAMED}#egg=d2l-attention[pytorch]\n"
+    for pip, failed, printed in (
+        ("exit('no network')", 1, ""),
+        (INSTALLS, 0, asked),
+        ("1/0", 0, asked),
+    ):
+        write_files(folder, {"pip.py": pip})
+        environment = os.environ | {"PYTHONPATH": str(folder)}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
+        assert (done.returncode, done.stdout) == (failed, printed)
+        assert ("no network" in done.stderr) == bool(failed)
 
 
 COLAB = f"https://colab.research.google.com/github/someone/some-book/blob/main/{NOTEBOOK}"

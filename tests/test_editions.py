@@ -1,28 +1,71 @@
-"""Two frameworks in one book: every command knows which edition is meant."""
+"""Two frameworks in one book: each command knows which is meant, and links lead to the other."""
 
 import os
 import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from fnmatch import fnmatch
 
 import nbformat
 import pytest
-from conftest import ROOT, TINY, code_cell, write_files
 
 from bookbinder.__main__ import main
 from bookbinder.binding import read_edition_chapters, stale_files
 from bookbinder.config import read_book
 from bookbinder.execution import kernel_environment
 from bookbinder.files import BookError
-from bookbinder.worksheets import worksheets_folder
+from bookbinder.page import Page, link_problems
+from tests.conftest import ROOT, TINY, bind_without_running, code_cell, write_files
+from tests.this_book import BOOK
 
-JAX = """
-    [frameworks.jax]
-    without = ["01_second"]
-"""
-OVERLAY = "<!-- was: Some words. -->\nSome words on JAX.\n"
+LACKING = {  # a book of two chapters, of which the second edition leaves out one
+    "book.toml": TINY["book.toml"] + '[frameworks.jax]\nwithout = ["01_second"]\n',
+    "README.md": "# Tiny\n\nWhat the book is.\n",
+    "book/00_first.md": """
+        # 0. First
+
+        See [chapter 1](01_second.ipynb#Begin-here-(now)), [`f` of it](01_second.ipynb),
+        [(1.1)](01_second.ipynb), [this](#Words) and [the title](00_first.ipynb).
+
+        **Time** {{minutes}}
+
+        ```python
+        def double(x):  #@save
+            return 2 * x
+        ```
+
+        ## Words
+
+        PyTorch has one.
+    """,
+    "book/01_second.md": """
+        # 1. Second
+
+        **Time** {{minutes}}
+
+        ## Begin here (now)
+
+        $$ a = b \\tag{1.1} $$
+    """,
+    "book/jax/00_first.md": code_cell(
+        "def double(x):  #@save\n    return x + x", 'was="double @e46d2bb1"'
+    )
+    + """
+## Words
+
+<!-- was: PyTorch has one. -->
+As [there](01_second.ipynb#Begin-here-(now)).
+""",
+}
+LED = (
+    "See [chapter 1 (in PyTorch)](../pytorch/01_second.ipynb#Begin-here-(now)), "
+    "[`f` of it (in PyTorch)](../pytorch/01_second.ipynb),\n"
+    "[(1.1) (in PyTorch)](../pytorch/01_second.ipynb), [this](#Words) and "
+    "[the title](00_first.ipynb)."
+)
+NO_EQUATION = "01_second has no equation (1.2)"
 
 
 def text_of(path):
@@ -30,33 +73,33 @@ def text_of(path):
 
 
 @pytest.fixture
-def two(tiny, in_shared_kernel, monkeypatch):
-    """A bound book with a second edition, which replaces a line and a saved cell."""
+def lacking(tiny, monkeypatch):
+    """The root of the book, bound."""
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tiny / "jupyter"))
-    first = read_book(tiny)
-    cells = read_edition_chapters(first, first.editions[0])[0].notebook.cells
-    (saved,) = (cell.id for cell in cells if "#@save" in cell.source)
-    overlay = OVERLAY + code_cell(
-        "def double(x):  #@save\n    return x + x", f'was="double @{saved}"'
-    )
-    write_files(tiny, {"book.toml": TINY["book.toml"] + JAX, "book/jax/00_first.md": overlay})
-    assert main(["bind"]) == 0
+    write_files(tiny, LACKING)
+    bind_without_running(tiny)
     return tiny
 
 
-def test_each_edition_has_its_notebooks_and_its_module_and_is_bound_alone(two):
-    assert "return 2 * x" in (two / "d2l_attention/torch.py").read_text()
-    assert "return x + x" in (two / "d2l_attention/jax.py").read_text()
-    assert "Some words on JAX." in text_of(two / "notebooks/jax/00_first.ipynb")
-    assert "on JAX" not in text_of(two / "notebooks/pytorch/00_first.ipynb")
-    assert not (two / "notebooks/jax/01_second.ipynb").exists()
-    book = read_book(two)
+@pytest.mark.usefixtures("in_shared_kernel")
+def test_each_edition_has_its_notebooks_and_its_module_and_is_bound_alone(tiny):
+    write_files(tiny, LACKING)
+    assert main(["bind"]) == 0
+    assert "return 2 * x" in (tiny / "d2l_attention/torch.py").read_text()
+    assert "return x + x" in (tiny / "d2l_attention/jax.py").read_text()
+    first, second = (tiny / f"notebooks/{name}/00_first.ipynb" for name in ("pytorch", "jax"))
+    assert LED in text_of(second)
+    assert "As [there (in PyTorch)](../pytorch/01_second.ipynb#Begin-here" in text_of(second)
+    assert "See [chapter 1](01_second.ipynb#Begin-here-(now))" in text_of(first)
+    assert "(in PyTorch)" not in text_of(first)
+    assert not (tiny / "notebooks/jax/01_second.ipynb").exists()
+    book = read_book(tiny)
     assert [stale_files(book, edition) for edition in book.editions] == [[], []]
-    before = (two / "notebooks/pytorch/00_first.ipynb").read_bytes()
-    write_files(two, {"book/00_first.md": TINY["book/00_first.md"].replace("21", "22")})
+    before = first.read_bytes()
+    write_files(tiny, {"book/00_first.md": LACKING["book/00_first.md"].replace("See", "Look at")})
     assert main(["bind", "--framework", "jax", "00_first"]) == 0
-    assert "double(22)" in text_of(two / "notebooks/jax/00_first.ipynb")
-    assert (two / "notebooks/pytorch/00_first.ipynb").read_bytes() == before
+    assert "Look at [chapter 1" in text_of(second)
+    assert first.read_bytes() == before
 
 
 def test_a_chapter_says_the_words_of_each_framework(tiny):
@@ -72,33 +115,47 @@ def test_a_chapter_says_the_words_of_each_framework(tiny):
         read_book(tiny)
 
 
-def test_placeholders_of_the_book_are_known():
-    book = read_book(ROOT)
-    known_ones = {"minutes", "notation", *book.routes, *dict(book.editions[0].words)}
-    texts = [path.read_text(encoding="utf-8") for path in book.source.rglob("*.md")]
-    assert {name for text in texts for name in re.findall(r"\{\{(\w+)\}\}", text)} <= known_ones
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("there", "there", ""),
+        ("second.ipynb#Begin", "second.ipynb#begin", "01_second has no heading #begin-here-(now)"),
+        ("[there](01_second.ipynb#Begin-here-(now))", "[(1.2)](01_second.ipynb)", NO_EQUATION),
+    ],
+)
+def test_what_a_link_into_a_chapter_that_is_left_out_leads_to_exists(lacking, old, new, problem):
+    overlay = LACKING["book/jax/00_first.md"]
+    assert old in overlay
+    write_files(lacking, {"book/jax/00_first.md": overlay.replace(old, new)})
+    book = read_book(lacking)
+    (chapter,) = read_edition_chapters(book, book.editions[1])
+    page = Page(chapter, chapter.notebook)
+    problems = link_problems(page, {page.name: page}, book.editions[1].notebooks)
+    assert problems == [f"book/jax/00_first.md:9: {problem}"] * bool(problem)
 
 
-def test_copies_and_fresh_bring_the_edition_that_is_asked_for(two, capsys):
-    assert main(["copies", "--framework", "jax", "mine"]) == 0
-    assert [p.name for p in sorted((two / "mine").glob("*.ipynb"))] == ["00_first.ipynb"]
-    assert "Some words on JAX." in text_of(two / "mine/00_first.ipynb")
-    panel = (two / "_build/lab/book_contents/static/contents.js").read_text()
-    assert "00_first.ipynb" in panel
-    assert "01_second.ipynb" not in panel
+def test_a_translated_link_leads_to_the_heading_of_the_other_edition_in_its_language(lacking):
+    said = 'msgid "Begin here (now)"\nmsgstr "从这里（现在）开始"\n'
+    write_files(lacking, {"book/locale/zh/01_second.po": said})
+    book = replace(read_book(lacking), languages=("en", "zh"))
+    (first,) = read_edition_chapters(book, book.edition("jax", "zh"))
+    assert "](../pytorch-zh/01_second.ipynb#从这里（现在）开始)" in first.notebook.cells[0].source
+
+
+def test_copies_and_worksheets_are_of_the_edition_that_is_asked_for_and_lead_nowhere_else(lacking):
+    for command in (["copies", "mine"], ["worksheets"]):
+        for framework in ("jax", "pytorch"):
+            assert main([command[0], "--framework", framework, *command[1:]]) == 0
+            assert main(["fresh", "--framework", "jax", "mine", "00_first"]) == 0
+    worksheets = lacking / "_build/worksheets"
+    for folder in (lacking / "mine", worksheets / "jax"):
+        text = text_of(folder / "00_first.ipynb")
+        assert "See chapter 1 (in PyTorch), `f` of it (in PyTorch),\n(1.1) (in PyTorch)," in text
+        assert "[this](#Words) and [the title](00_first.ipynb)" in text
+        assert "As there (in PyTorch)." in text
+    assert "(in PyTorch)" not in text_of(worksheets / "00_first.ipynb")
+    assert not (worksheets / "jax/01_second.ipynb").exists()
     assert main(["fresh", "--framework", "jax", "mine", "01_second"]) == 1
-    assert main(["fresh", "mine", "00_first"]) == 0
-    assert "on JAX" not in text_of(two / "mine/00_first.ipynb")
-
-
-def test_worksheets_of_further_editions_have_a_folder_of_their_own(two):
-    assert main(["worksheets"]) == 0
-    assert main(["worksheets", "--framework", "jax"]) == 0
-    book = read_book(two)
-    first, other = (worksheets_folder(book, edition, False) for edition in book.editions)
-    assert other == first / "jax"
-    assert "on JAX" not in text_of(first / "00_first.ipynb")
-    assert "on JAX" in text_of(other / "00_first.ipynb")
 
 
 def test_a_framework_that_is_missing_is_named_before_anything_is_bound(tiny, capsys, monkeypatch):
@@ -107,42 +164,30 @@ def test_a_framework_that_is_missing_is_named_before_anything_is_bound(tiny, cap
     write_files(tiny, {"book/00_first.md": changed})
     monkeypatch.setitem(sys.modules, "torch", None)
     assert main(["bind"]) == 1
-    (told,) = capsys.readouterr().err.splitlines()
-    assert told.startswith("error: the edition in PyTorch needs torch: ")
+    (error,) = capsys.readouterr().err.splitlines()
+    assert error.startswith("error: the edition in PyTorch needs torch: ")
     assert not (tiny / "notebooks").exists()
 
 
-def test_make_names_the_frameworks_that_there_are():
-    command = ["make", "--no-print-directory", "setup", "FRAMEWORK=jx"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode
-    known = " ".join(e.framework for e in read_book(ROOT).editions)
-    assert f"no framework 'jx' in book.toml; known: {known}" in done.stderr
-
-
 def test_no_readers_copies_are_seen_by_git_or_the_linter():
-    for edition in read_book(ROOT).editions:
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    excluded = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]
+    for edition in BOOK.editions:
         command = ["make", "--no-print-directory", "-n", "lab", f"FRAMEWORK={edition.framework}"]
         shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
         (folder,) = re.findall(r'bookbinder lab .*"(.*)"', shown)
-        ignored = (ROOT / ".gitignore").read_text().splitlines()
         assert any(fnmatch(f"{folder}/", pattern) for pattern in ignored), folder
-        settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]
-        assert any(fnmatch(folder, pattern) for pattern in settings["extend-exclude"]), folder
+        assert any(fnmatch(folder, pattern) for pattern in excluded["extend-exclude"]), folder
 
 
-def test_kernels_of_jax_keep_what_they_compile_and_stay_on_the_cpu(monkeypatch):
+def test_kernels_of_a_framework_see_a_gpu_only_when_asked(monkeypatch):
     monkeypatch.delenv("D2L_DEVICE", raising=False)
-    assert kernel_environment("jax")["JAX_PLATFORMS"] == "cpu"
-    assert kernel_environment("jax")["JAX_COMPILATION_CACHE_DIR"].endswith("jax-cache")
+    jax, tensorflow = kernel_environment("jax"), kernel_environment("tensorflow")
+    assert jax["JAX_PLATFORMS"] == "cpu"
+    assert jax["JAX_COMPILATION_CACHE_DIR"].endswith("jax-cache")
     assert not [name for name in kernel_environment("pytorch") if name.startswith("JAX")]
+    assert tensorflow["TF_CPP_MIN_LOG_LEVEL"] == "3"
+    assert tensorflow["CUDA_VISIBLE_DEVICES"] == "-1"
     monkeypatch.setitem(os.environ, "D2L_DEVICE", "cuda")
     assert kernel_environment("jax")["JAX_PLATFORMS"] == ""
-
-
-def test_kernels_of_tensorflow_are_silent_and_see_a_gpu_only_when_asked(monkeypatch):
-    monkeypatch.delenv("D2L_DEVICE", raising=False)
-    assert kernel_environment("tensorflow")["TF_CPP_MIN_LOG_LEVEL"] == "3"
-    assert kernel_environment("tensorflow")["CUDA_VISIBLE_DEVICES"] == "-1"
-    monkeypatch.setitem(os.environ, "D2L_DEVICE", "cuda")
     assert "CUDA_VISIBLE_DEVICES" not in kernel_environment("tensorflow")

@@ -2,38 +2,18 @@
 
 import nbformat
 import pytest
-from conftest import write_files
 
 from bookbinder.chapters import read_chapter
 from bookbinder.execution import execute, output_problems
 from bookbinder.files import BookError
+from tests.conftest import write_files
 
 
 def run(folder, *cells, seconds=20):
     text = "# 0. Title\n\n" + "\n\n".join(f"```python {cell}\n```" for cell in cells) + "\n"
     write_files(folder, {"00_x.md": text})
     chapter = read_chapter(folder / "00_x.md", "book/00_x.md")
-    done = []
-    notebook = execute(chapter, folder, seconds, done.append)
-    assert done == list(range(1, len(cells) + 1))
-    return notebook
-
-
-@pytest.mark.usefixtures("in_shared_kernel")
-def test_a_good_chapter_gets_its_outputs_and_no_times(tmp_path):
-    cells = run(tmp_path, "\nx = 20", "\nx + 1").cells
-    assert cells[2].outputs[0].data["text/plain"] == "21"
-    assert "execution" not in cells[2].metadata
-
-
-@pytest.mark.usefixtures("in_shared_kernel")
-def test_a_chapter_sees_nothing_of_the_one_before(tmp_path):
-    run(tmp_path, "\nx = 20")
-    (tmp_path / "next").mkdir()
-    cells = run(
-        tmp_path / "next", "\nfrom pathlib import Path", "\n'x' in globals(), Path().cwd().name"
-    ).cells
-    assert cells[2].outputs[0].data["text/plain"] == "(False, 'next')"
+    execute(chapter, folder, seconds, lambda _: None)
 
 
 def check_message(folder, cell, reason, **options):
@@ -47,7 +27,6 @@ def check_message(folder, cell, reason, **options):
 @pytest.mark.parametrize(
     ("cell", "reason"),
     [
-        ("\n1 / 0", "ZeroDivisionError: division by zero"),
         ('tags=["raises-exception"]\n1', "is tagged raises-exception, but raises nothing"),
         ("\nimport warnings\nwarnings.warn('old')", "writes to stderr"),
         ('tags=["nbval-ignore-output"]\n1', "without a comment that says why"),
@@ -79,7 +58,6 @@ def code(count=1, *, data=None, error=None):
 @pytest.mark.parametrize(
     ("cells", "index", "problem"),
     [
-        ([code(None)], 0, "its execution count is None, not 1"),
         ([code(1), code(1)], 1, "its execution count is 1, not 2"),
         ([code(error="ValueError")], 0, "raises ValueError without the tag"),
         ([code(data={"image/png": "aaaa"})], 0, "bitmap"),

@@ -1,6 +1,5 @@
 """What is known of a framework stands in one file, and nothing loads more than it needs."""
 
-import ast
 import inspect
 import os
 import re
@@ -18,15 +17,13 @@ NAMED = re.compile(
     rf"torch|{MATHJAX}|flax|\bjnp\b|\bnnx\b|\boptax\b|\bXLA\b|tensorflow|keras|\btf\.",
     re.IGNORECASE,
 )
-FOLDERS = ("benchmarks", "book", "bookbinder", "d2l_attention", "site_tests", "tests", "tools")
+FOLDERS = ("benchmarks", "book", "bookbinder", "d2l_attention", "tools")
 MAY = (  # what may name a framework
     "d2l_attention/frameworks/",
     "d2l_attention/memory.py",  # counts what PyTorch holds: its chapters import it from here
     "d2l_attention/network.py",  # machines that exchange messages of PyTorch: likewise
     *(BOOK.named(edition.module) for edition in BOOK.editions),  # generated
-    *(f"{folder}/{name}" for folder in ("benchmarks", "tests") for name in frameworks.known()),
-    "site_tests/test_arcs.py",  # compares what the page computes with the chapters' own model
-    "tests/test_frameworks.py",
+    *(f"benchmarks/{name}" for name in frameworks.known()),
 )
 
 
@@ -35,50 +32,13 @@ def test_no_other_file_names_a_framework():
     files += [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.[pj][ys]")]
     named = {path.relative_to(ROOT).as_posix(): path for path in sorted(files)}
     found = [
-        line
+        f"{name}:{number}: {line}"
         for name, path in named.items()
         if not name.startswith(MAY)
-        for line in lines_with_names(name, path.read_text(encoding="utf-8"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if NAMED.search(line)
     ]
     assert not found, "\n".join(["", *found])
-
-
-def lines_with_names(name, text):
-    """Return the lines that name a framework; in tests, whose sample books do, that need one."""
-    lines = enumerate(text.splitlines(), 1)
-    is_test = re.match(r"(site_)?tests/.*\.py$", name)
-    needing = lines_that_need_one(text) if is_test else None
-    return [
-        f"{name}:{number}: {line}"
-        for number, line in lines
-        if (NAMED.search(line) if needing is None else number in needing)
-    ]
-
-
-def lines_that_need_one(text):
-    """Return the numbers of the lines that import a framework or ask which one it is."""
-    return {
-        node.lineno
-        for node in ast.walk(ast.parse(text))
-        if (isinstance(node, ast.Import | ast.ImportFrom) and NAMED.search(ast.unparse(node)))
-        or (isinstance(node, ast.Compare) and is_one(node.comparators[-1]))
-    }
-
-
-def is_one(node):
-    return isinstance(node, ast.Constant) and node.value in frameworks.known()
-
-
-def test_names_of_frameworks_are_found():
-    for line in ("import torch", "JAX_PLATFORMS", "PyTorch's", "a layer of flax.nnx", "jnp.ones"):
-        assert lines_with_names("bookbinder/x.py", line), line
-    for line in ("TensorFlow's", "a layer of Keras", "tf.ones", "KERAS_BACKEND"):
-        assert lines_with_names("bookbinder/x.py", line), line
-    for line in ("MathJax", "xlabel", "mathjax.js"):
-        assert not lines_with_names("bookbinder/x.py", line), line
-    for line in ("from torch import nn", "import d2l_attention.jax", "x == 'pytorch'"):
-        assert lines_with_names("tests/x.py", line), line
-    assert not lines_with_names("tests/x.py", "write('book/jax/00.md', 'import torch')")
 
 
 @pytest.mark.parametrize("name", frameworks.known())

@@ -10,8 +10,6 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, write_files
-from this_book import BOOK, chapters
 
 from bookbinder.classroom import grading, sandbox, submissions
 from bookbinder.classroom.grading import Question, Session, checks_in, grade, needed_sources, steps
@@ -21,8 +19,10 @@ from bookbinder.files import BookError
 from bookbinder.solutions import read_bound
 from bookbinder.worksheets import sheets, students
 from d2l_attention.practice import Exercise, audit
+from tests.conftest import ROOT, write_files
 from tests.test_exercises import EXERCISES
-from tests.test_submissions import CHECK, EDITION, FOLDER, NAME, hand_in, notebook_of, table_of
+from tests.test_submissions import CHECK, EDITION, FOLDER, hand_in, notebook_of, table_of
+from tests.this_book import BOOK, chapters
 
 FRAMEWORK = BOOK.editions[0].framework
 
@@ -148,9 +148,7 @@ F = time.sleep(60)
 ### the end of Python -> error: it ends Python
 import os
 def F(scores): os._exit(0)
-### the end of Python in its cell -> error: it ends Python
-import os
-F = os._exit(0)
+
 ### all memory -> can't allocate memory
 def F(scores): return [torch.empty(2**28) for i in range(64)]
 ### an error that cannot be written -> error: ValueError
@@ -301,6 +299,8 @@ SPELLINGS = {
     "branches": "if True:\n    try:\n        def F(x): RIGHT\n    except ValueError: pass",
     "a tensor that is changed": "y = torch.zeros(1)\ny[0] = 1\ny.add_(1)\n"
     "def F(x): return (y - 1) * x / x.sum(-1, keepdim=True)",
+    "very long lines": "a = " + "1+" * 6000 + "1\n---\nb = " + "-" * 6000 + "1\n---\n"
+    "%time\n" + "\n" * 10**5 + "def F(x): RIGHT",
     "star imports": "from torch import *\ndef F(x): return div(x, sum(x, -1, True))",
 }
 
@@ -362,18 +362,6 @@ def test_without_bubblewrap_and_docker_nothing_is_graded(monkeypatch):
 
 
 # A folder of submissions. These tests stand here, where one process runs one after the other.
-
-
-@sandboxed
-def test_the_books_solutions_are_right_and_long_lines_break_nothing(tmp_path):
-    long = ["y = " + "1+" * 6000 + "1", "y = " + "-" * 6000 + "1", "\n" * 10**5, CHECK]
-    solutions = read_bound(EDITION.notebooks / f"{NAME}.ipynb")
-    hand_in(tmp_path, ann=solutions, long=notebook_of(*long))
-    grade_folder(BOOK, EDITION, tmp_path)
-    table = table_of(tmp_path)
-    assert (table["ann"]["points"], table["ann"]["remarks"]) == ("2", "")
-    assert table["long"]["6.2 mistake"]
-    assert "6.2 passed. Your answer is right on" in (tmp_path / FOLDER / "ann.txt").read_text()
 
 
 EXAM = """

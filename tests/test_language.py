@@ -5,7 +5,8 @@ from itertools import chain
 
 import pytest
 
-from bookbinder.notation import PAGE, number_of, read_notation
+from bookbinder.chapters import number_of
+from bookbinder.notation import PAGE, read_notation
 from d2l_attention.frameworks import load
 from tests.conftest import ROOT
 from tests.text_checks import early_uses

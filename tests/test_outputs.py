@@ -1,7 +1,6 @@
 """Outputs are compared as a reader sees them: by a function, under nbval, and at binding."""
 
 import base64
-import copy
 import io
 import re
 
@@ -65,23 +64,15 @@ def test_what_another_cpu_draws_is_equal(old, new):
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        (
-            "30.123456",
-            "30.2",
-            "after #line2d_1: .*: 30.2, stored 30.123456: 0.076544 apart, 0.01 i",
-        ),
+        ("30.123456", "30.2", "after #line2d_1: .*: 30.2, stored 30.123456: 0.076544 apart, 0.01"),
         ("#0072b2", "#0075b2", "#0075b2, stored #0072b2: 3 apart, 2 is allowed"),
         (" weight ", " weights ", "after #text_1: .*<!-- weights -->.*, stored .*<!-- weight -->"),
         (">0.25<", ">0.250001<", "after #text_2: .*>0.250001<.*, stored .*>0.25<"),
-        (' y="2"', "", 'x="1">0.25.*, stored .*x="1" y="2">0.25'),
-        ("0.25</text>", "0.25</text>%", "stored"),
         ("L 30.123456 40", "", "stored .* L 30.123456 40"),
         ("M 10 20 L", "M 10 20 M", "M 10 20 M 30.123456 40.*, stored .*M 10 20 L"),
         ("scale(0.09 -0.09)", "scale(0.091 -0.09)", "stored .*scale\\(0.09 -0.09\\)"),
         ("none", "#ffffff", "fill: #ffffff; .*, stored .*fill: none"),
         ("url(#p0123456789)", "url(#p0123456780)", "stored"),
-        ("#mabcdef0123", "#face", "stored"),
-        ('id="face" ', "", "stored .*face"),
         ("</svg>", "", "stored"),
     ],
 )
@@ -125,41 +116,8 @@ def cell(tmp_path, request):
 NEAR, FAR = changed("30.123456", "30.12345"), changed("30.123456", "30.2")
 
 
-def test_nbval_compares_pictures_as_pictures(cell):
-    assert cell.compare_outputs(shown(NEAR, PICTURE), shown(PICTURE, NEAR))
-    for new, reason in (
-        (shown(PICTURE, FAR), "picture 2 of 2: after #line2d_1: "),
-        (shown(PICTURE), "the number of pictures is 1, stored 2"),
-        ([v4.new_output("display_data", {"text/plain": "<Figure>"})], "is 0, stored 2"),
-    ):
-        assert not cell.compare_outputs(new, shown(PICTURE, PICTURE))
-        assert reason in "\n".join(cell.comparison_traceback)
-
-
-def test_nbval_compares_the_rest_to_the_digit(cell):
-    new, stored = (v4.new_output("stream", name="stdout", text=text) for text in ("0.1", "0.10"))
-    assert not cell.compare_outputs([new, *shown(PICTURE)], [stored, *shown(PICTURE)])
-    assert "0.10" in "\n".join(cell.comparison_traceback)
-
-
-def test_binding_keeps_a_stored_picture_that_is_equal_and_takes_every_other_new_output():
-    new, old = notebook(*shown(NEAR)), notebook(*shown(PICTURE))
-    keep_equal_outputs(new, old)
-    assert new == old
-    text = v4.new_output("stream", name="stdout", text="other text")
-    for old in (
-        notebook(*shown(FAR)),
-        notebook(*shown(PICTURE), text),
-        notebook(),
-        v4.new_notebook(),
-    ):
-        new = notebook(*shown(NEAR))
-        expected = copy.deepcopy(new)
-        keep_equal_outputs(new, old)
-        assert new == expected
-
-
 VALUES = np.array([0.5, -1.25, 3e-7, 0.0, 100.0])
+NEIGHBORS = np.nextafter(VALUES.astype(np.float16), np.float16(1000))
 
 
 def packed(*models):
@@ -172,32 +130,49 @@ def arcs(*models, said="animal 1.00"):
     return [v4.new_output("display_data", {"text/html": html, "text/plain": said})]
 
 
-def neighbors(values):
-    """Return each number moved to the next float16."""
-    return np.nextafter(np.asarray(values).astype(np.float16), np.float16(1000))
-
-
 def test_neighbors_are_equal_and_weights_that_are_farther_apart_are_named():
     stored = [packed(VALUES, VALUES)]
-    assert difference([packed(VALUES, neighbors(VALUES))], stored) is None
+    assert difference([packed(VALUES, NEIGHBORS)], stored) is None
     moved = np.add(VALUES, [0, 0, 0, 0, 1])
     assert difference([packed(VALUES, moved)], stored) == "weight 9 of 10 is 101, stored 100"
     assert "another number of weights" in difference([packed(VALUES)], stored)
     assert "nan" in difference([packed(VALUES, VALUES * np.nan)], stored)
 
 
-def test_nbval_lets_neighbors_pass_and_nothing_else(cell):
-    assert cell.compare_outputs(arcs(neighbors(VALUES)), arcs(VALUES))
-    assert not cell.compare_outputs(arcs(VALUES * 1.01), arcs(VALUES))
-    assert "stored 100" in "\n".join(cell.comparison_traceback)
-    assert not cell.compare_outputs(arcs(VALUES, said="animal 0.99"), arcs(VALUES))
+TEXTS = [v4.new_output("stream", name="stdout", text=text) for text in ("0.1", "0.10")]
+SAME = [(shown(NEAR), shown(PICTURE)), (arcs(NEIGHBORS), arcs(VALUES))]
+OTHER = {  # why not -> new and stored outputs
+    "after #line2d_1: ": (shown(FAR), shown(PICTURE)),
+    "picture 2 of 2: ": (shown(PICTURE, FAR), shown(PICTURE, PICTURE)),
+    "the number of pictures is 1, stored 2": (shown(PICTURE), shown(PICTURE, PICTURE)),
+    "stored 100": (arcs(VALUES * 1.01), arcs(VALUES)),
+    "animal 0.99": (arcs(VALUES, said="animal 0.99"), arcs(VALUES)),
+    "0.10": ([*shown(NEAR), TEXTS[0]], [*shown(PICTURE), TEXTS[1]]),
+}
 
 
-def test_binding_keeps_stored_weights_that_are_nearly_the_same_and_takes_all_else():
-    new, old = notebook(*arcs(neighbors(VALUES))), notebook(*arcs(VALUES))
+@pytest.mark.parametrize(("new", "stored"), SAME)
+def test_nbval_and_binding_take_nearly_the_same_for_the_same(cell, new, stored):
+    assert cell.compare_outputs(new, stored)
+    bound, old = notebook(*new), notebook(*stored)
+    keep_equal_outputs(bound, old)
+    assert bound == old
+
+
+@pytest.mark.parametrize("reason", OTHER)
+def test_nbval_names_what_differs_and_binding_takes_it(cell, reason):
+    new, stored = OTHER[reason]
+    assert not cell.compare_outputs(new, stored)
+    assert reason in "\n".join(cell.comparison_traceback)
+    bound = notebook(*new)
+    for old in (notebook(*stored), notebook(), v4.new_notebook()):
+        keep_equal_outputs(bound, old)
+        assert bound == notebook(*new)
+
+
+def test_binding_keeps_an_output_that_differs_by_nature():
+    new, old = notebook(TEXTS[0]), notebook(TEXTS[1])
+    for tagged in (new, old):
+        tagged.cells[0].metadata["tags"] = ["nbval-ignore-output"]
     keep_equal_outputs(new, old)
     assert new == old
-    for other in (arcs(VALUES * 1.01), arcs(neighbors(VALUES), said="animal 0.99")):
-        new, wanted = notebook(*other), notebook(*other)
-        keep_equal_outputs(new, old)
-        assert new == wanted

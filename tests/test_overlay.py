@@ -4,13 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, TINY, code_cell, write_files
 
 from bookbinder.__main__ import main
 from bookbinder.chapters import read_chapter
 from bookbinder.config import read_book
 from bookbinder.files import BookError
 from bookbinder.overlay import ALONE, WAS, labels_of, lay_over, overlays_of
+from tests.conftest import ROOT, TINY, code_cell, write_files
 
 BASE = (
     "# 0. Title\n\nThe first line.\nPyTorch has a word for it.\nThe last line.\n"
@@ -99,7 +99,6 @@ PARTS = {  # a new cell -> its lines, by number those that it has of the old one
     "    # was: a = ones(x)\n    a = zeros(x)": [0, "    a = zeros(x)", 2, 3, 4, 5],
     "# was 2 lines: a = ones(x)\n    pass": [0, "    pass", 3, 4, 5],
     "# after: b = 1\n    c = 2\n# was: print(b)": [0, 1, 2, "    c = 2", 3, 5],
-    "# was: print(a)\n# was: print(x)\n    c = 2": [0, 1, 2, 4, "    c = 2"],
 }
 
 
@@ -147,18 +146,14 @@ Less.
 FIRST, CLEAR = "<!-- drop section: ## Look before you clear -->\n", "## Look before you clear"
 NO_HEADING = "no heading of the chapter, from here on, is "
 MISTAKES = {  # text of an overlay -> the message
-    code_cell("1", 'was="y @00000000"'): "00_x.md:2: no cell is 'y @00000000'",
     code_cell("1", 'was="x.zero @0"'): "no cell is 'x.zero @0'; most like it, at book/00_x.md:20",
     DROPPED + code_cell("1", 'was="{x}"'): f"{BOOK}:12 is replaced or left out at {JAX}:3",
     code_cell("# was: y = 1", 'was="{x}"'): "3: no line of the cell, from here on, is 'y = 1'",
     "<!-- was: PyTorch has the word for it. -->\nJAX.\n": "no place has the line 'PyTorch has the "
     "word for it.'; most like it, at book/00_x.md:4: 'PyTorch has a word for it.'",
     f"{FIRST}<!-- was: More. -->\n": f"2: {BOOK}:25 is replaced or left out at {JAX}:1",
-    FIRST + code_cell("1", 'was="{x.zero_}"'): f"{BOOK}:20 is replaced or left out at {JAX}:1",
     "<!-- drop section: ## Later -->\n": "00_x.md:1: no heading of the chapter is '## Later'",
     "<!-- drop: Next -->\n": "00_x.md:1: write <!-- was: … -->, <!-- after: … --> or <!-- drop",
-    "<!-- was: The first line.\n": "write <!-- was: … -->",
-    "A new line.\n": "00_x.md:1: this line replaces nothing: 'A new line.'",
     "# 0. Title\n\nA new line.\n": "00_x.md:3: this line replaces nothing: 'A new line.'",
     "```python\n1\n```\n": "00_x.md:1: this cell replaces nothing",
     '```python was="{x}"\n1\n': "00_x.md:1: this code cell has no end",
@@ -166,12 +161,10 @@ MISTAKES = {  # text of an overlay -> the message
     WHOLE.replace("jnp", "torch"): "00_x.md must replace or drop this cell, which says 'torch'",
     PLACED.replace("before", "after"): f"7: {NO_HEADING}'## Look after you clear'; most like it, "
     "at book/00_x.md:15: '## Look before you clear'; above a heading of this edition alone, write",
-    PLACED.replace("### A part", "## A part"): f"00_x.md:13: {NO_HEADING}'## A part of it'",
     PLACED.replace(CLEAR, "## Next"): "00_x.md:9: what this changes, at book/00_x.md:20, "
     "stands under '## Look before you clear', here under '## Next'",
     PLACED.replace("### A part of it\n", ""): "00_x.md:14: what this changes, at book/00_x.md:25, "
     "stands under '### A part of it', here under '## Look before you clear'",
-    f"{PLACED}\n{CLEAR}\n": f"00_x.md:20: {NO_HEADING}'{CLEAR}'; most like it, at book/00_x.md:15",
     "<!-- new section -->\nWords.\n": "00_x.md:1: write <!-- new section --> right above a heading",
 }
 
@@ -257,7 +250,6 @@ def test_drift_shows_all_that_fits_no_more_and_nothing_is_bound(capsys):
 CHANGES = {  # of the chapter -> the new names of both cells
     ("## Next", "```python\nx = 0\n```\n\n## Next"): ["x", "x 3"],
     ("torch.ones(2)", "torch.ones(1)"): ["x", "x 2"],
-    ("torch.ones(1)", "torch.zeros(1)"): ["x", "x 2"],
 }
 
 
@@ -271,18 +263,6 @@ def test_a_cell_that_has_changed_is_known_by_its_hash_or_name(edit, names, capsy
     told = capsys.readouterr().out
     for a, b in zip(old, new, strict=True):
         assert (f"{a!r} is now {b!r}" in told) == (a != b)
-
-
-@pytest.mark.usefixtures("two")
-def test_a_cell_with_another_name_and_hash_is_for_a_person_to_find(capsys):
-    old, later = labels()
-    change("x = torch.ones(1)", "y = torch.zeros(1)")
-    assert main(["drift", "jax"]) == 1
-    (y, x) = labels()
-    told = capsys.readouterr().out
-    assert f"no cell is {old!r}" in told
-    assert f"{later!r} is now {x!r}" in told
-    assert f"which says 'torch' (was={y!r})" in told
 
 
 def one_sided(overlays):

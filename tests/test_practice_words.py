@@ -2,12 +2,10 @@
 
 import ast
 import re
-import string
 import subprocess
 import sys
 from html import unescape
 
-import numpy as np
 import pytest
 from babel.messages.mofile import write_mo
 from nbformat.v4 import new_code_cell, new_notebook, new_output
@@ -16,11 +14,12 @@ from bookbinder.catalogs import PRACTICE
 from bookbinder.language import in_language
 from bookbinder.messages import practice_messages
 from d2l_attention.frameworks import current
-from d2l_attention.practice import Exercise, check, draw_arcs, explore, words
+from d2l_attention.practice import Exercise, check, explore, words
 from d2l_attention.practice.audit import as_answer
 from d2l_attention.practice.exercises import find
 from tests.conftest import ROOT
 from tests.pseudo import PSEUDO, catalog, pseudo
+from tests.test_draw_arcs import widget
 from tests.this_book import BOOK, pages
 
 MESSAGES = practice_messages(ROOT)
@@ -96,20 +95,6 @@ def test_no_literal_is_said_that_the_catalogs_do_not_have():
         assert not [text for text in said if isinstance(text, ast.JoinedStr)], path.name
 
 
-def test_messages_are_there_once_and_of_all_kinds():
-    texts = [text for text, _ in MESSAGES]
-    assert len(texts) == len(set(texts))
-    for text, file in {
-        "Write your answer, then check it again.": "checking.py",
-        "Nothing is typed. {takes}": "arcs.js",
-        "Your window ends before the query. A query sees its own position, too, i - j = 0.": (
-            "chapter_04.py"
-        ),
-        "The factor 1/2 is missing.": "recurring_mistakes.py",
-    }.items():
-        assert (text, f"d2l_attention/practice/{file}") in MESSAGES
-
-
 @pytest.fixture
 def other_language(tmp_path, monkeypatch):
     path = tmp_path / "vi" / "LC_MESSAGES" / "practice.mo"
@@ -123,19 +108,6 @@ def other_language(tmp_path, monkeypatch):
     words.catalog.cache_clear()
 
 
-@pytest.mark.usefixtures("other_language")
-def test_a_check_speaks_the_readers_language(capsys):
-    result = check("4.1", lambda n, m, width: None)
-    assert (result.status, result.mistake) == ("not attempted", None)
-    told = "4.1 not attempted. Write your answer, then check it again.\n"
-    assert capsys.readouterr().out == pseudo(told)
-    result = check("4.1", lambda n, m, width: 1 / 0)
-    assert re.match(pseudo("Your code raises {e}: ").replace("{e}", "ZeroD.*"), result.message)
-    with pytest.raises(ValueError, match=pseudo("there is no check for exercise")):
-        check("99.1", None)
-    assert words.say("") == ""  # not the head of the catalog
-
-
 def wrong_answer():
     exercise = find("4.1")
     (mistake,) = (m for m in exercise.mistakes if m.name == "window one step too early")
@@ -146,18 +118,7 @@ def wrong_answer():
 
 
 def arcs():
-    arrays = [np.eye(26, 4), *[np.ones(2)] * 28]
-    shown = draw_arcs(
-        "singer",
-        {0: arrays},
-        text="ab",
-        weights=np.array([[[0.3, 0.7]], [[0.5, 0.5]], [[1.0, 0.0]], [[0.0, 1.0]]]),
-        result="c",
-        reads=[*string.ascii_lowercase],
-        question="Q?",
-        caption="C & D.",
-    )
-    return shown.html, shown.text
+    return widget().html, widget().text
 
 
 def explorer():
@@ -175,6 +136,13 @@ def test_what_runs_says_as_much_as_a_stored_output(monkeypatch, capsys, shown):
     english = shown()
     assert live == said(*english) != english
     assert left_in_english("".join(live)) == []
+
+
+@pytest.mark.usefixtures("other_language")
+def test_an_error_is_in_the_readers_language():
+    with pytest.raises(ValueError, match=pseudo("there is no check for exercise")):
+        check("99.1", None)
+    assert words.say("") == ""  # not the head of the catalog
 
 
 def test_a_language_without_a_catalog_is_english(monkeypatch):

@@ -10,6 +10,7 @@ from bookbinder.__main__ import main
 from bookbinder.publish import DECIDE
 from bookbinder.reader_copies import RECORD
 from tests.conftest import write_files
+from tests.pseudo import PSEUDO, pseudo
 
 
 def notebook(text, count=None):
@@ -132,29 +133,6 @@ def test_a_wrong_name_is_one_line_and_changes_nothing(book, name, message, capsy
     assert copies(book) == before
 
 
-def test_copies_bring_the_table_of_contents_for_jupyterlab(book):
-    text = nbformat.writes(
-        nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# 0. First\n\n## Look")])
-    )
-    write_files(book, {"notebooks/pytorch/00_first.ipynb": text})
-    bring()
-    folder = book / "_build/lab/book_contents"
-    loaded = json.loads((folder / "package.json").read_text())["jupyterlab"]["_build"]["load"]
-    assert '["00_first.ipynb", "0. First", ["Look"]]' in (folder / loaded).read_text()
-
-
-def test_what_is_to_be_predicted_is_closed_in_copies(book):
-    made = notebook("00_first v2")
-    made.cells[0].metadata = {"jupyter": {"outputs_hidden": True}}
-    made.cells[0].outputs = [nbformat.v4.new_output("stream", text="seven")]
-    write_files(book, {"notebooks/pytorch/00_first.ipynb": nbformat.writes(made)})
-    bring()
-    (cell,) = nbformat.read(book / "mine/00_first.ipynb", as_version=4).cells
-    assert cell.metadata.jupyter.outputs_hidden
-    assert cell.outputs[0].data == {"text/plain": DECIDE}
-    assert cell.outputs[1].text == "seven"
-
-
 def test_a_broken_record_is_named(book, capsys):
     write_files(book, {f"mine/{RECORD}": "{"})
     assert main(["copies", "mine"]) == 1
@@ -173,9 +151,48 @@ def test_what_the_book_brings_is_trusted_and_what_the_reader_writes_is_not(book)
     assert not is_trusted("mine")
 
 
-def test_copies_are_brought_where_nothing_can_be_signed(book, monkeypatch, capsys):
-    write_files(book, {"file": ""})
+def test_copies_are_brought_where_nothing_can_be_signed_and_nothing_written_in_the_book(
+    book, monkeypatch, capsys
+):
+    write_files(book, {"file": "", "_build/lab": ""})
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(book / "file/no folder"))
     bring()
     assert copies(book)["00_first.ipynb"] == "00_first v1"
-    assert "the copies are not signed" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "the copies are not signed" in said
+    assert "_build/lab/book_contents/static/contents.js: cannot be written" in said
+
+
+def test_commands_and_the_contents_beside_the_chapters_speak_the_readers_language(
+    book, monkeypatch, capsys
+):
+    monkeypatch.setattr("bookbinder.reader_copies.language_of", lambda *_: PSEUDO)
+    prose = nbformat.v4.new_markdown_cell("# 0. First\n\n## Look")
+    text = nbformat.writes(nbformat.v4.new_notebook(cells=[prose]))
+    write_files(book, {"notebooks/pytorch/00_first.ipynb": text})
+    bring()
+    folder = book / "_build/lab/book_contents"
+    loaded = json.loads((folder / "package.json").read_text())["jupyterlab"]["_build"]["load"]
+    panel = (folder / loaded).read_text(encoding="utf-8")
+    assert '["00_first.ipynb", "0. First", ["Look"]]' in panel
+    assert f'heading.textContent = "{pseudo("Contents")}";' in panel
+    assert "say(" not in panel
+    write(book, "my work")
+    assert main(["fresh", "mine", "00_first"]) == 0
+    new = pseudo("{yours} is as the book has it; yours is kept as {old}")
+    assert new.format(yours="00_first.ipynb", old="00_first.old.ipynb") in capsys.readouterr().out
+
+
+def test_what_is_to_be_predicted_is_closed_in_copies_and_their_first_line_tells_nothing(book):
+    answer = nbformat.v4.new_output("stream", text="seven")
+    made = notebook("00_first v2")
+    made.cells = [nbformat.v4.new_code_cell("f()", outputs=outputs) for outputs in ([answer], [])]
+    for cell in made.cells:
+        cell.metadata = {"jupyter": {"source_hidden": True, "outputs_hidden": True}}
+    write_files(book, {"notebooks/pytorch/00_first.ipynb": nbformat.writes(made)})
+    bring()
+    closed, empty = nbformat.read(book / "mine/00_first.ipynb", as_version=4).cells
+    assert closed.metadata.jupyter.outputs_hidden
+    assert closed.outputs[0].data == {"text/plain": DECIDE}
+    assert closed.outputs[1:] == [answer]
+    assert empty.metadata == {"jupyter": {"source_hidden": True}}  # its first output is seen

@@ -9,25 +9,22 @@ import bs4
 import nbformat
 import pytest
 from babel.messages.catalog import Catalog
-from conftest import ROOT, TINY, write_files
-from test_left_out import book as lacking  # noqa: F401, a fixture
 
-from bookbinder.binding import bind_module, notebook_path, read_edition_chapters
 from bookbinder.config import read_book
-from bookbinder.files import BookError, as_text
+from bookbinder.files import BookError
 from bookbinder.language import Language
-from bookbinder.publish import published
 from bookbinder.site import building, printing
 from bookbinder.site.building import build_alone, build_site, site_folder
 from bookbinder.site.equations import Typeset
 from bookbinder.site.finishing import DRAWN
 from bookbinder.site.lookup import docstring_as_markdown, functions_page
 from bookbinder.site.printing import check_letters, chromium, chromium_path, localize
-from bookbinder.site.settings import WORDS
 from bookbinder.site.sources import site_notebook
 from bookbinder.site.sphinx_extension import index_letter
 from bookbinder.site.svg import slim, with_dark_version
 from bookbinder.site.texts import page_scripts
+from tests.conftest import ROOT, TINY, bind_without_running, write_files
+from tests.test_editions import lacking  # noqa: F401, a fixture
 
 IN_ENGLISH = Language("en", lambda _: Catalog())
 HEAD = 'repository = "https://github.com/someone/some-book"\n'
@@ -90,7 +87,7 @@ CHINESE = {
 
 
 def make_book(root: Path):
-    """Write the book, its catalogs, and its notebooks: its only code is a cell that installs."""
+    """Write the book and its catalogs, and bind it: its only code is a cell that installs."""
     write_files(root, BOOK)
     for name, texts in CHINESE.items():
         path = root / f"book/locale/zh/{name}.po"
@@ -99,28 +96,7 @@ def make_book(root: Path):
         path.write_text(
             "\n".join(['msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n', *entries])
         )
-    bind_without_running(root)
-    return read_book(root)
-
-
-def bind_without_running(root: Path):
-    book = read_book(root)
-    edition = book.editions[0]
-    chapters = read_edition_chapters(book, edition)
-    bind_module(book, edition, chapters)
-    edition.notebooks.mkdir(parents=True, exist_ok=True)
-    for chapter in chapters:
-        made = published(chapter, chapter.notebook)
-        for at, cell in enumerate((c for c in made.cells if c.cell_type == "code"), 1):
-            cell.execution_count = at
-        notebook_path(edition, chapter.name).write_text(as_text(made))
-
-
-def change(root: Path, old: str, new: str, file="book/01_second.md"):
-    path = root / file
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
-    bind_without_running(root)
+    return bind_without_running(root)
 
 
 def soup(path):
@@ -172,26 +148,23 @@ def test_a_work_that_two_chapters_cite_is_listed_once(built):
     ]
 
 
-def test_a_failed_build_names_the_line_and_leaves_the_site(book):
-    site = site_folder(book)
+STOPS = {  # a mistake -> the message
+    ("see [there]", "see {oddrole}`x` [there]"): ":3: .*oddrole",
+    ("It is a new term,", "It is $\\frac{1}$, a new term,"): r":7: \\frac\{1\}: \w+",
+    ("first.ipynb#Ref", "first.ipynb#ref"): ":3: 00_first has no heading #references",
+}
+
+
+@pytest.mark.parametrize(("mistake", "message"), STOPS.items())
+def test_a_mistake_stops_the_build_at_its_line_and_leaves_the_site(book, mistake, message):
+    site, chapter = site_folder(book), book.root / "book/01_second.md"
     before = {path: path.read_bytes() for path in site.rglob("*.html")}
-    change(book.root, "see [there]", "see {oddrole}`x` [there]")
-    with pytest.raises(BookError, match=r"book/01_second\.md:3: .*oddrole"):
+    chapter.write_text(chapter.read_text().replace(*mistake))
+    bind_without_running(book.root)
+    with pytest.raises(BookError, match=rf"book/01_second\.md{message}"):
         build_site(book)
     assert {path: path.read_bytes() for path in site.rglob("*.html")} == before
     assert not site.with_name("site.new").exists()
-
-
-def test_an_error_in_an_equation_stops_the_build_and_names_its_line(book):
-    change(book.root, "It is a new term,", "It is $\\frac{1}$, a new term,")
-    with pytest.raises(BookError, match=r"book/01_second\.md:7: \\frac\{1\}: \w+"):
-        build_alone(book, book.editions[0])
-
-
-def test_a_broken_link_stops_the_build(book):
-    change(book.root, "00_first.ipynb#References", "00_first.ipynb#Nowhere")
-    with pytest.raises(BookError, match=r"book/01_second\.md:3: 00_first has no heading #Nowhere"):
-        build_site(book)
 
 
 def test_notebooks_that_are_stale_stop_the_build(book):
@@ -204,8 +177,8 @@ def test_notebooks_that_are_stale_stop_the_build(book):
 def test_links_into_a_chapter_that_is_left_out_lead_to_the_other_edition_and_the_switch_says_so(
     lacking,  # noqa: F811
 ):
-    build_site(lacking)
-    site = site_folder(lacking)
+    build_site(read_book(lacking))
+    site = lacking / "_build/site"
     page = soup(site / "jax-en/00_first.html")
     links = {link.get_text(): link["href"] for link in page.select("article a.internal")}
     assert links["chapter 1 (in PyTorch)"] == "../01_second.html#Begin-here-(now)"
@@ -237,17 +210,8 @@ def test_a_translation_has_its_terms_its_words_and_no_gaps_between_sentences(bui
     assert "引自" in (site / "_static/preview-texts.js").read_text()
     assert "text-emphasis" in (site / "_static/language.css").read_text()
     assert not (site.parent / "_static/language.css").exists()
-
-
-def test_a_translation_composes_its_own_pages(built):
-    site = site_folder(built) / "pytorch-zh"
-    home, works = (soup(site / f"{name}.html").article for name in ("index", "references"))
-    assert home.h1.get_text().startswith("小书")
-    assert home.select_one("h1 + p").get_text() == "何书。"
-    (first, _) = home.select(".book-card")
-    assert [p.get_text() for p in first("p")] == ["0. 第一章", "为何？", "0 分钟"]
-    notes = [" ".join(a.parent.get_text().split()) for a in works.select("li li a")]
-    assert notes == ["第 0 章:注。", "第 1 章:注。"]
+    look = Path(building.__file__).parent / "look/book.css"
+    assert f'"{DRAWN}"' in look.read_text()  # words of a style, which are translated
 
 
 def test_a_menu_leads_to_the_same_section_in_another_language(built):
@@ -271,15 +235,6 @@ def test_the_search_finds_words_inside_chinese_sentences(built):
             page.wait_for_selector(".search-summary")
             found[query] = [mark.text_content() for mark in page.query_selector_all("p mark")]
     assert found == {"掩码": ["掩码"] * 2, "是掩": ["是掩"], "码": ["码"] * 2, "键": []}
-
-
-def test_templates_and_styles_have_no_words_that_no_translation_knows():
-    look = Path(building.__file__).parent
-    templates = [path.read_text() for path in (look / "templates").glob("*.html")]
-    used = {word for text in templates for word in re.findall(r"_\('([^']+)'\)", text)}
-    assert used
-    assert used <= set(WORDS)
-    assert f'"{DRAWN}"' in (look / "look/book.css").read_text()
 
 
 @pytest.mark.parametrize(

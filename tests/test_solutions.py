@@ -7,7 +7,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from bookbinder.binding import notebook_path
 from bookbinder.files import read_notebook
 from bookbinder.page import markdown_lines
-from bookbinder.publish import DECIDE, covered, hidden_in_lab
+from bookbinder.publish import hidden_in_lab
 from bookbinder.solutions import counted, folded, unfolded
 from tests.this_book import BOOK, pages
 
@@ -76,20 +76,3 @@ def test_what_is_to_be_predicted_is_closed_in_jupyterlab():
     assert hidden_in_lab(cell) == {"source_hidden": True, "outputs_hidden": True}
     assert not hidden_in_lab(new_code_cell("import a"))
     assert hidden_in_lab(new_code_cell("import a\nimport b\n\na.b()")) == {"source_hidden": True}
-
-
-def test_the_line_that_jupyterlab_shows_of_hidden_outputs_tells_none_of_them():
-    answer = new_output("stream", text="it is 7\n")
-    closed, shown, empty = (
-        new_code_cell("draw()", outputs=outputs, metadata={"jupyter": dict.fromkeys(keys, True)})
-        for outputs, keys in (
-            ([answer], ["outputs_hidden"]),
-            ([answer], ["source_hidden"]),
-            ([], ["source_hidden", "outputs_hidden"]),
-        )
-    )
-    made = covered(new_notebook(cells=[closed, shown, empty])).cells
-    assert made[0].outputs[0].data["text/plain"] == DECIDE
-    assert made[0].outputs[1:] == [answer]
-    assert made[1] == shown
-    assert made[2].metadata == {"jupyter": {"source_hidden": True}}  # its first output is seen

@@ -4,10 +4,10 @@ import re
 import tomllib
 
 import pytest
-from conftest import ROOT
-from this_book import BOOK, chapters, checked_exercises
 
 from bookbinder.chapters import number_of
+from tests.conftest import ROOT
+from tests.this_book import BOOK, chapters, checked_exercises
 
 TASK = r"\d+\.\d+"
 TEACHING, EXERCISES = (

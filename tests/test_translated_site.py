@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import bs4
 import pytest
-from pseudo import LANGUAGE, MARKED, PLAIN, pseudo_book
-from this_book import BOOK
 
 from bookbinder.site.building import build_site, site_folder
+from tests.pseudo import LANGUAGE, MARKED, PLAIN, pseudo_book
+from tests.this_book import BOOK
 
 NAMES = [*BOOK.chapters, "index", "functions", "references", "genindex", "search"]
 # Code, formulas, cited works, labels of explorers, docstrings: English in every edition.

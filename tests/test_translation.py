@@ -28,16 +28,18 @@ from bookbinder.catalogs import (
 )
 from bookbinder.chapters import read_chapter, tags_of
 from bookbinder.colab import INSTALL, open_alone
-from bookbinder.config import ENGLISH, read_book
+from bookbinder.config import ENGLISH, Book, Edition, read_book
 from bookbinder.files import BookError
-from bookbinder.language import Language, in_language, literals
+from bookbinder.language import Language, in_language, literals, translated
 from bookbinder.messages import compiled, compiled_file, readme_file, slug, translated_readme
 from bookbinder.notation import PAGE
+from bookbinder.page import Page, headings_of, jupyter_anchor, lines_of, link_problems, shown_words
 from bookbinder.publish import as_comment, published
-from bookbinder.reader_copies import bring_copies, bring_fresh, write_contents_panel
-from bookbinder.solutions import folded, unfolded
-from bookbinder.worksheets import checked_in, invitation, students, teachers, worksheets_folder
-from tests.conftest import TINY, write_files
+from bookbinder.site.sources import paired
+from bookbinder.solutions import folded
+from bookbinder.steps import filled_in
+from bookbinder.worksheets import checked_in, invitation, students
+from tests.conftest import SAMPLE, TINY, bind_without_running, write_files
 from tests.pseudo import LANGUAGE, PSEUDO, messages, pseudo
 from tests.this_book import BOOK, chapters, pages
 
@@ -97,10 +99,6 @@ def prose_of(notebook):
     return "\n\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
 
 
-def code_of(notebook):
-    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-
-
 def speaking(said, tag="zh"):
     """Return a language in which every catalog has these translations."""
     catalog = Catalog(fuzzy=False)
@@ -155,9 +153,7 @@ SAID = {
 @pytest.mark.parametrize(
     ("english", "other"),
     [
-        ("gap", "空"),
         ("Not known.", "Not known."),
-        ("It writes 2024.", "写 2024。"),
         ("It writes letter 3 (gap), letter 4 (a).", "写 第3位（空）, 第4位（a）。"),
         ("Mine. It writes 7.", "Mine. 写 7。"),
         ("It stays. And: mine.", "不变。 And: mine."),
@@ -210,17 +206,12 @@ def test_a_changed_sentence_is_fuzzy_and_a_lost_one_obsolete():
 ORIGINAL = "The **mask** of [chapter 4](04_m.ipynb#A) has `n, m` entries, $x_1$, and *128* (4.2)."
 SLIPS = {
     "code lost": ("`n, m`", "n, m", "lacks `n,m"),
-    "code changed": ("`n, m`", "`n， m`", "lacks `n,m"),
-    "formula lost": ("$x_1$, ", "", r"lacks \$x_1"),
     "formula changed": ("$x_1$", "$x_2$", r"lacks \$x_1; adds \$x_2"),
     "dollar lost": ("$x_1$", "x_1$", r"lacks \$x_1"),
     "target changed": ("#A", "#B", "lacks 04_m.ipynb#A; adds 04_m.ipynb#B"),
-    "link lost": ("[chapter 4](04_m.ipynb#A)", "chapter 4", "lacks 04_m.ipynb#A"),
-    "bold lost": ("**mask**", "mask", r"lacks \*\*"),
     "bold that is none": ("**mask** ", "**마스크(mask)**는 ", r"lacks \*\*"),
     "italic lost": ("*128*", "128", r"lacks \*"),
     "number changed": ("128", "129", "lacks 128; adds 129"),
-    "equation changed": ("4.2", "4.3", "lacks 4.2; adds 4.3"),
     "two lines": ("has", "has\n", "one line"),
     "another part of the page": ("The", "- The", "adds item"),
 }
@@ -253,16 +244,6 @@ def test_translations_keep_what_their_originals_have(language):
         )
     ]
     assert not wrong, "\n".join(["", *wrong])
-
-
-def test_no_translation_that_says_all_is_refused():
-    for name, catalog in messages().items():
-        wrong = [
-            line
-            for message in catalog
-            if message.id and (line := disagreement(message.id, pseudo(message.id)))
-        ]
-        assert not wrong, (name, wrong)
 
 
 def translations_in(file):
@@ -306,42 +287,29 @@ def test_every_sentence_of_an_edition_is_translated_also_what_the_binder_compose
             assert pseudo(" minutes to read") in text
         for new, old in zip(made.cells, chapter.notebook.cells, strict=True):
             assert (new.id, new.cell_type) == (old.id, old.cell_type)
+            if old.cell_type == "code" and not re.search("(caption|question)=", old.source):
+                assert new.source == old.source
 
 
 @pytest.mark.parametrize("page", pages(EDITION), ids=lambda page: page.name)
-def test_sheets_and_notebooks_in_another_language_have_the_code_of_the_english(page):
-    """Also the checks, the ids, the kinds of outputs and the places for answers on paper."""
+def test_sheets_in_another_language_have_the_checks_and_places_for_answers_of_the_english(page):
     whole = published(page.chapter, page.executed)
-    versions = [whole, folded(whole), students(page.chapter, page.executed)]
-    versions += filter(None, [teachers(page.chapter, page.executed)])
-    for english in versions:
+    for english in (whole, students(page.chapter, page.executed)):
         made = in_language(english, PSEUDO, page.name)
         assert checked_in(made) == checked_in(english)
         assert prose_of(made).count(pseudo(invitation())) == prose_of(english).count(invitation())
         assert pseudo(STALE) not in prose_of(made)
         for new, old in zip(made.cells, english.cells, strict=True):
-            assert new.id == old.id
-            for output, stored in zip(new.get("outputs", ()), old.get("outputs", ()), strict=True):
-                assert sorted(output.get("data", {})) == sorted(stored.get("data", {}))
-            if old.cell_type == "code" and not {"caption=", "question="} & set(
-                re.findall(r"\w+=", old.source)
-            ):
-                drawn = re.compile(r"\A# (?:Draw|Ďŕáw): .*\n")
-                assert drawn.sub("", new.source) == drawn.sub("", old.source)
-                assert new.source.startswith("# Ďŕáw: ") == old.source.startswith("# Draw: ")
-    made = in_language(whole, PSEUDO, page.name)
-    solved = folded(made, pseudo("Solution"))
-    assert unfolded(solved) == unfolded(folded(unfolded(solved)))
+            assert new.source.startswith("# Ďŕáw: ") == old.source.startswith("# Draw: ")
+    solved = folded(in_language(whole, PSEUDO, page.name), pseudo("Solution"))
     assert "<summary>Solution</summary>" not in prose_of(solved)
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [("绘图：两条曲线", "# 绘图：两条曲线"), ("绘图：" + "两条曲线" * 20, None)],
-)
-def test_a_line_without_gaps_is_cut_between_letters(text, line):
-    comment = as_comment(text)
-    assert comment == line or (comment.endswith(" ...") and 30 < len(comment) < 40)
+def test_a_line_without_gaps_is_cut_between_letters():
+    assert as_comment("绘图：两条曲线") == "# 绘图：两条曲线"
+    comment = as_comment("绘图：" + "两条曲线" * 20)
+    assert comment.endswith(" ...")
+    assert 30 < len(comment) < 40
 
 
 def test_a_translated_notebook_opened_alone_speaks_its_language():
@@ -356,44 +324,12 @@ def test_a_translated_notebook_opened_alone_speaks_its_language():
     compile(install, "install", "exec")
 
 
-@pytest.fixture
-def mine(tmp_path, monkeypatch):
-    """A book in a folder of its own, with the notebooks of this one, that speaks pseudo."""
-    (tmp_path / "notebooks").symlink_to(BOOK.root / "notebooks")
-    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
-    monkeypatch.setattr("bookbinder.reader_copies.language_of", lambda *_: PSEUDO)
-    names = ("06_scaled_dot_product_attention", "14_from_lesson_to_library")
-    own = {"chapters": names, "appendices": names[1:]}
-    return replace(BOOK, root=tmp_path, editions=(replace(EDITION, root=tmp_path),), **own)
+IN_CHINESE = TINY | {"book.toml": TINY["book.toml"].replace('["en"]', '["en", "zh"]')}
 
 
-def test_the_panel_beside_the_chapters_and_what_a_command_tells(mine, capsys):
-    edition, name = mine.editions[0], mine.chapters[0]
-    write_contents_panel(mine, edition)
-    panel = mine.root / "_build/lab/book_contents/static/contents.js"
-    script = panel.read_text(encoding="utf-8")
-    assert f'heading.textContent = "{pseudo("Contents")}";' in script
-    assert f'"aria-label", "{pseudo("Contents of the book")}"' in script
-    assert f"{pseudo('Appendix ')}A: " in script
-    assert "say(" not in script
-    folder = mine.root / "mine"
-    bring_copies(mine, edition, folder)
-    copied = folder / f"{name}.ipynb"
-    copied.write_text("mine")
-    (folder / ".brought.json").unlink()
-    bring_copies(mine, edition, folder)
-    told = pseudo("{yours} is yours and stays; the new version is {new}")
-    new = told.format(yours=copied.name, new=f"{name}.new.ipynb")
-    assert new in capsys.readouterr().out
-    bring_fresh(mine, edition, folder, name)
-    told = pseudo("{yours} is as the book has it; yours is kept as {old}")
-    assert told.format(yours=copied.name, old=f"{name}.old.ipynb") in capsys.readouterr().out
-
-
-def test_a_changed_sentence_falls_back_and_is_counted(tmp_path, chapter):
-    files = {"book.toml": TINY["book.toml"].replace('["en"]', '["en", "zh"]')}
-    write_files(tmp_path, TINY | files)
-    book = read_book(tmp_path)
+def test_a_changed_sentence_falls_back_and_is_counted(tmp_path, monkeypatch):
+    write_files(tmp_path, IN_CHINESE)
+    book = bind_without_running(tmp_path)
     edition = book.editions_in("zh")[0]
     path = catalog_file(book, "zh", "00_first")
 
@@ -402,17 +338,20 @@ def test_a_changed_sentence_falls_back_and_is_counted(tmp_path, chapter):
         first = nbformat.read(notebook_path(edition, "00_first"), as_version=4).cells[0].source
         return first.partition("-->\n")[2]
 
-    for name in book.chapters:
-        english = read_chapter(book.chapter_file(name), f"book/{name}.md")
-        stored = notebook_path(book.editions[0], name)
-        stored.parent.mkdir(parents=True, exist_ok=True)
-        nbformat.write(published(english, english.notebook), stored)
     path.parent.mkdir(parents=True)
     path.write_text(
         'msgid "First"\nmsgstr "第一"\n\nmsgid "Some words."\nmsgstr "几句话。"\n\n'
         'msgid "Results"\nmsgstr "结果"\n'
     )
     assert title_and_words() == "# 0. 第一\n\n几句话。"
+    calls = []
+    monkeypatch.setattr(worksheets, "bring_edition_diagrams", lambda *given: calls.append(given))
+    worksheets.bind_worksheets(book, edition, solutions_only=False)
+    folder = tmp_path / "_build/worksheets/pytorch-zh"
+    assert "\n# 0. 第一\n\n几句话。" in (
+        nbformat.read(folder / "00_first.ipynb", 4).cells[0].source
+    )
+    assert [(given[1], given[3]) for given in calls] == [(edition, folder)]  # with its diagrams
     source = book.chapter_file("00_first")
     source.write_text(source.read_text().replace("Some words.", "Some new words."))
     note = "*1 of the 3 sentences of this chapter are in English still.*"
@@ -433,8 +372,7 @@ BROKEN = {
 @pytest.mark.parametrize("what", BROKEN)
 def test_what_is_wrong_with_a_catalog_is_told_in_a_line(tmp_path, what):
     name, data, told = BROKEN[what]
-    files = {"book.toml": TINY["book.toml"].replace('["en"]', '["en", "zh"]')}
-    write_files(tmp_path, TINY | files)
+    write_files(tmp_path, IN_CHINESE)
     book, folder = read_book(tmp_path), tmp_path / "book/locale/zh"
     folder.mkdir(parents=True)
     (folder / name).write_bytes(data)
@@ -452,15 +390,74 @@ def test_a_language_that_is_not_in_the_book_is_named(tmp_path, monkeypatch, caps
         assert capsys.readouterr().err == "error: no language 'zh' in book.toml; known: en\n"
 
 
-def test_worksheets_of_a_language_have_a_folder_of_their_own_with_its_diagrams(monkeypatch):
-    edition = BOOK.edition(EDITION.framework, BOOK.languages[1])
-    drawn, made = [], []
-    monkeypatch.setattr(worksheets, "sheets", lambda *_: {"06_a": nbformat.v4.new_notebook()})
-    monkeypatch.setattr(worksheets, "write_whole", lambda path, _: made.append(path.parent))
-    monkeypatch.setattr(worksheets, "english_chapters", lambda *_: [])
-    monkeypatch.setattr(worksheets, "bring_diagrams", lambda *given: drawn.append(given))
-    worksheets.bind_worksheets(BOOK, edition, solutions_only=False)
-    folder = worksheets_folder(BOOK, edition, solutions_only=False)
-    assert folder == BOOK.root / "_build/worksheets" / edition.notebooks.name
-    assert made == [folder]
-    assert drawn == [(BOOK, edition, [], folder)]
+# A chapter in other words: what links, routes, editions and minutes go by stays.
+
+COMPOSED = [
+    "about {minutes} minutes to read, {practised} for the exercises",
+    "**In {route}** {what} (about {time})",
+]
+LOOK, REFERENCES = pseudo("Look-here"), pseudo("References")
+ROLES = ["title", "question", "learn", "need", "time", "exercises", "summary", "references"]
+
+
+@pytest.fixture
+def book(tmp_path):
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book/01_first.md").write_text(SAMPLE)
+    return Book(tmp_path, "T", 9, ("01_first",), (), routes={"two_hours": ("01_first#Look here",)})
+
+
+def read(book, language=ENGLISH):
+    """Return the chapters of the tiny book, filled in; in another language, with other words."""
+    chapter = read_chapter(book.root / "book/01_first.md", "book/01_first.md")
+    texts = COMPOSED + [text for text, *_ in messages_of(chapter)]
+    (chapter,) = filled_in(book, Edition(book.root, "pytorch"), [chapter])
+    return [translated(chapter, speaking({text: pseudo(text) for text in texts}, language))]
+
+
+def text_of(chapter):
+    return "\n".join(cell.source for cell in chapter.notebook.cells)
+
+
+def test_links_and_routes_lead_to_the_headings_that_are_shown(book):
+    (chapter,) = read(book, "zh")
+    look, route = pseudo("Look here"), pseudo("**In {route}** ").format(route="two hours")
+    assert f"{pseudo('[a look]')}(#{LOOK}) [[1]](#{REFERENCES})" in text_of(chapter)
+    assert f"{route}[{look}](#{LOOK})" in text_of(chapter)
+    assert f"| [{look}](01_first.ipynb#{LOOK}) |" in text_of(chapter)
+    page = Page(chapter, chapter.notebook)
+    (book.root / "01_first.ipynb").touch()
+    assert link_problems(page, {page.name: page}, book.root) == []
+    assert page.anchors()[:2] == [f"1.-{pseudo('First')}", LOOK]
+
+
+def test_headings_of_editions_are_paired_by_their_english(book):
+    english, shown = (headings_of(read(book, language)[0]) for language in ("en", "zh"))
+    names = [(jupyter_anchor(old.title), old, new) for old, new in zip(english, shown, strict=True)]
+    here, there = ([(n, jupyter_anchor(x[at].title)) for n, *x in names] for at in (0, 1))
+    pairs = paired(here, there[:3] + there[5:])  # that edition lacks two exercises
+    assert pairs == {name: pseudo(name) for name, _ in here[:3] + here[5:]}
+    assert paired(there, here)[REFERENCES] == "References"
+
+
+def test_groups_of_headings_of_one_size_are_paired_in_order():
+    def headings(*titles):
+        return [(title, title) for title in titles]
+
+    assert paired(headings(*"ABC"), headings(*"AXC")) == {"A": "A", "B": "X", "C": "C"}
+    assert paired(headings(*"ABC"), headings(*"AC")) == {"A": "A", "C": "C"}
+
+
+def test_minutes_and_questions_are_those_of_the_english(book):
+    (english,), (chapter,) = read(book), read(book, "zh")
+    assert Page(chapter, chapter.notebook).minutes() == (10, 10)
+    assert Page(chapter, chapter.notebook).passage("question") == pseudo("What is\na dot?")
+    assert Page(english, english.notebook).passage("question") == "What is\na dot?"
+    roles = [[line.role for line in lines_of(c) if line.role] for c in (english, chapter)]
+    assert roles[0] == roles[1] == ROLES
+
+
+def test_pages_know_sections_and_boxes_by_the_words_that_are_shown(book):
+    words = ["The question.", "Exercises", "Summary", "References"]
+    roles = ["question", "exercises", "summary", "references"]
+    assert shown_words(read(book, "zh")) == dict(zip(map(pseudo, words), roles, strict=True))
