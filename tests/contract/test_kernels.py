@@ -87,14 +87,6 @@ def test_a_prediction_is_the_mean_of_the_values_by_similarity(name, d):
     close(same, want)
 
 
-def test_a_query_out_of_reach_of_all_keys_gives_nan():
-    arrays = [array(np.array(x, np.int32)) for x in ([0, 1], [1, 2], [9, 0])]
-    outputs, weights = ours.nadaraya_watson(*arrays, ours.boxcar)
-    assert np.isnan(numpy(outputs)).tolist() == [True, False]
-    assert numpy(weights)[1].tolist() == [0.5, 0.5]
-    assert dtype_of(weights) == "float32"  # distances of integers are no integers
-
-
 def test_a_kernel_may_answer_yes_or_no():
     arrays = [array(x) for x in ([0.0, 2], [1.0, 5], [0.5])]
     outputs, _ = ours.nadaraya_watson(*arrays, lambda r: r <= 1)

@@ -101,28 +101,7 @@ def test_any_score_of_the_book_fits_inside():
     close(attend(layer, *batch(), [4, 2])[0], want)
 
 
-def test_parameters_have_the_sizes_that_are_given_and_no_bias_unless_asked_for():
-    def shapes(**options):
-        return {n: value.shape for n, value in parameters(layer_of(**options)).items()}
-
-    assert shapes() == {f"W_{x}": (8, 8) for x in "qkvo"}
-    biases = {"W_q.bias": (8,), "W_k.bias": (4,), "W_v.bias": (4,), "W_o.bias": (8,)}
-    matrices = {"W_q": (8, D), "W_k": (4, D), "W_v": (4, V), "W_o": (8, 8)}
-    assert shapes(num_kv_heads=2, bias=True, **SIZES) == matrices | biases
-
-
 # ---- causal order
-
-
-def test_a_causal_layer_does_not_see_the_future():
-    layer, x = layer_of(), normal(1, 4, 8)
-    want, _ = attend(layer, x, x, x, causal=True)
-    for i in range(4):
-        changed = x.copy()
-        changed[:, i:] += 1
-        output, _ = attend(layer, changed, changed, changed, causal=True)
-        close(output[:, :i], want[:, :i])
-        assert not np.isclose(numpy(output)[:, i:], numpy(want)[:, i:]).all(-1).any()
 
 
 @pytest.mark.parametrize("n", [0, 1, N, M, 6])
@@ -130,15 +109,6 @@ def test_the_queries_are_the_last_of_the_places(n):
     _, weights = attend(layer_of(**SIZES), *batch(n=n), causal=True)
     seen = np.arange(M) <= M - n + np.arange(n)[:, None]
     assert ((numpy(weights) > 0) == seen).all()
-
-
-def test_causal_order_lengths_and_mask_are_joined_with_and():
-    layer, order, mask = layer_of(**SIZES), np.tri(N, M, M - N, dtype=bool), MASKS["(n, m)"]
-    for lens in ([4, 2], LENS["(b, n)"]):
-        for given in (None, mask):
-            keep = order if given is None else given & order
-            want = by_heads(parameters(layer), batch(), lens, keep)[0]
-            close(attend(layer, *batch(), lens, mask=given, causal=True)[0], want)
 
 
 # ---- the cache
@@ -318,16 +288,6 @@ def test_nothing_in_gives_nothing_out(b, n, m, causal):
     output, _ = attend(layer_of(num_kv_heads=2, **SIZES), *batch(b, n, m), causal=causal)
     assert output.shape == (b, n, 8)
     assert m > 0 or not numpy(output).any()
-
-
-def test_weights_are_dropped_in_training_only_and_none_without_a_probability():
-    for dropout in ({"dropout": 0.5}, {}):
-        layer = layer_of(**dropout, **SIZES)
-        want, _ = attend(layer, *batch())
-        layer = adapter.in_training(layer)
-        output, weights = adapter.call(layer, *map(array, batch()), need_weights=True)
-        assert (numpy(output) == numpy(want)).all() == (not dropout)
-        close(numpy(weights).sum(-1), np.ones((B, 4, N)))
 
 
 # ---- input that does not fit
