@@ -1,4 +1,4 @@
-"""Explorers: every frame is what the function gives, and the page stands still without scripts."""
+"""Explorers and widgets: they show what functions give, and what cannot be made says why."""
 
 import json
 import re
@@ -7,16 +7,8 @@ from html import unescape
 import numpy as np
 import pytest
 
-from bookbinder.page import seen_in_html
-from d2l_attention.practice import (
-    Bars,
-    Line,
-    Live,
-    Plot,
-    Points,
-    Score,
-    explore,
-)
+from d2l_attention.practice import Bars, Line, Live, Plot, Points, Score, Toggles, explore
+from d2l_attention.practice.arcs import draw_arcs
 from tests import explorer_examples as examples
 from tests.explorer_examples import WORDS
 
@@ -72,32 +64,8 @@ def test_the_still_picture_is_the_start_frame():
 
 
 def test_scores_are_stored_in_double_precision():
-    assert attribute(examples.planes().html, "scores")["every"] == 13 * 13
     with pytest.raises(TypeError, match="a Score stores float64"):
         Score(c=np.ones((5, 2)), b=np.ones((5, 2), np.float32)).held()
-
-
-def test_a_choice_between_names_becomes_buttons_and_numbers_a_slider():
-    def kind_of(values):
-        sliders = attribute(explore(lambda a: {"is": 1}, **WORDS, a=values).html, "sliders")
-        return "buttons" if len(sliders[0]) == 4 else "slider"
-
-    for values in ({"no mask": 0, "causal": 1}, {"1": 1, "sqrt(d)": 2}, [False, True]):
-        assert kind_of(values) == "buttons"
-    for values in ([-1, 0.5, float("inf")], {"1 head": 1, "2 heads": 2}, [1, 20_000]):
-        assert kind_of(values) == "slider"
-
-
-@pytest.mark.parametrize("name", ["heat_map", "plots", "one_row", "planes", "film"])
-def test_an_explorer_is_whole_and_always_the_same(name):
-    example = getattr(examples, name)
-    html = example().html
-    assert example().html == html
-    assert "\n<script>(() => {\nconst BLUES" in html  # known by this, a site stores it once
-    assert not re.search(r"https?://(?!www\.w3\.org)|\bid=|src=\"(?!data:)", html)
-    page = re.sub(r"<[^>]*/>", "", html.partition("<script>")[0])
-    for tag in set(re.findall(r"<(\w+)", page)) - {"img", "input"}:
-        assert len(re.findall(rf"<{tag}\b", page)) == page.count(f"</{tag}>"), tag
 
 
 def test_words_and_values_that_are_not_finite_are_shown_and_survive():
@@ -107,16 +75,6 @@ def test_words_and_values_that_are_not_finite_are_shown_and_survive():
     words = explore(lambda a: {"is": "NaN", "or": a, "part": a / 3}, **WORDS, a=[1, 2_000_000])
     assert cells(words.html) == ["NaN", "1", "0.3333"]
     assert attribute(words.html, "frames")[1] == ["NaN", 2_000_000, 666666.6667]
-
-
-def test_frames_may_be_quoted_in_prose_and_styles_may_not():
-    html = examples.heat_map().html
-    other_frame = f"{examples.weights(2.0, 4)[0, 1]:.4f}"
-    assert other_frame not in cells(html)
-    seen = seen_in_html(html)
-    assert other_frame in seen
-    assert "860" in html
-    assert "860" not in seen
 
 
 @pytest.mark.parametrize(
@@ -162,3 +120,27 @@ def test_a_plot_of_what_is_not_there_says_why(mark, message):
             a=[1, 2],
             kernel=["box", "bell"],
         )
+
+
+def test_words_that_are_turned_on_and_off_differ():
+    with pytest.raises(ValueError, match=r"different words, got \['tea', 'tea'\]"):
+        Toggles(["tea", "tea"])
+
+
+MATRICES = [np.ones(shape) for shape in ((4, 2), (4, 2), (4, 4))]
+
+
+@pytest.mark.parametrize(
+    ("snapshots", "message"),
+    [
+        ({0: MATRICES[:2]}, "a sentence has 3 arrays .* at step 0 there are 2"),
+        ({0: MATRICES, 9: [m[:2] for m in MATRICES]}, "at step 9"),
+        ({0: [m[:2] for m in MATRICES]}, "the first array must have a row for each of 4 tokens"),
+        ({0: [m * 1e6 for m in MATRICES]}, "not finite as float16"),
+        ({i: [*MATRICES[:2], np.ones((300, 300))] for i in range(3)}, "may weigh 600000 bytes"),
+    ],
+)
+def test_a_widget_of_a_model_that_cannot_be_made_says_why(snapshots, message):
+    shown = {"weights": [[0, 0.9, 0, 0.1]], "result": "b", "reads": [*"abcd"], "asks": -1}
+    with pytest.raises(ValueError, match=message):
+        draw_arcs("sentence", snapshots, text="a b c d", **shown, **WORDS)

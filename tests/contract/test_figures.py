@@ -8,25 +8,9 @@ from tests.contract.comparing import refuses
 from tests.contract.framework import array
 
 
-@pytest.fixture(autouse=True)
-def without_screen():
-    import matplotlib
-
-    matplotlib.use("agg")
-
-
 @pytest.mark.parametrize("shape", [(3,), (1, 1, 1, 2, 3)])
 def test_matrices_of_other_axes_are_refused(shape):
     refuses(as_panels, ValueError, "matrices must have shape", array(np.zeros(shape)))
-
-
-def test_heat_maps_hatch_exact_zeros_of_masked_weights():
-    weights = array([[0.0, 0.5, 1e-9], [0.25, 0.75, 0.0]])
-    assert not show_heatmaps(weights, "keys", "queries").axes[0].patches
-    (hatched,) = show_heatmaps(weights, "keys", "queries", masked=True).axes[0].patches
-    assert hatched.get_hatch()
-    corners = hatched.get_path().vertices.reshape(-1, 5, 2)[:, 0].tolist()
-    assert corners == [[-0.5, -0.5], [1.5, 0.5]]  # x and y; tiny weights are not masked
 
 
 def test_titles_that_do_not_fit_the_panels_are_refused():

@@ -8,10 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.contract import oracle, samples
-from tests.contract.comparing import HALF, TOLERANCE, attend, close, differences, gradients, refuses
+from tests.contract.comparing import (
+    HALF,
+    TOLERANCE,
+    attend,
+    close,
+    differences,
+    gradients,
+    refuses,
+    slopes,
+)
 from tests.contract.framework import adapter, array, dtype_of, numpy, ours, parameters, rounded
 from tests.contract.oracle import by_loops
-from tests.contract.random_examples import lengths, masks
 from tests.contract.samples import ATTENTIONS, INF, LENS, MASKS, NAN, B, D, M, N, V, batch, normal
 
 every_score = pytest.mark.parametrize("name", ATTENTIONS)
@@ -31,7 +39,7 @@ def in_loops(name, arrays, lens=None, mask=None):
 def test_it_equals_the_loop_over_queries_and_keys(name, data, sizes):
     b, n, m, _ = sizes
     arrays, layer = batch(*sizes), ATTENTIONS[name].make()
-    lens, mask = data.draw(lengths(b, n, m)), data.draw(masks((b, n, m)))
+    lens, mask = data.draw(samples.lengths(b, n, m)), data.draw(samples.masks((b, n, m)))
     output, weights = attend(layer, *arrays, lens, mask=mask)
     want, shown = in_loops(name, arrays, lens, mask)
     close(output, want)
@@ -59,18 +67,6 @@ def test_one_example_needs_no_axis_for_the_batch(name):
                 attend(layer, *(x[0] for x in batch()), lens, mask=mask))  # fmt: skip
         for want, got in zip(*both, strict=True):
             close(got, numpy(want)[0])
-
-
-def slopes(layer, arrays, lens, **options) -> list[np.ndarray]:
-    """Gradients of a sum of squares, for the arrays and the layer's parameters."""
-    values = parameters(layer)
-
-    def squares(queries, keys, changed_values, *of_layer):
-        called = adapter.with_parameters(layer, dict(zip(values, of_layer, strict=True)))
-        return called(queries, keys, changed_values, lens, **options) ** 2
-
-    size = (*arrays[0].shape[:-1], arrays[2].shape[-1])
-    return gradients(squares, [*arrays, *values.values()], np.ones(size))
 
 
 @every_score
@@ -124,15 +120,6 @@ def test_nan_in_a_pair_that_is_looked_at_stays_visible(name, which):
 
 
 @every_score
-def test_a_mask_that_hides_a_key_from_every_query_also_hides_its_nan(name):
-    layer, (queries, keys, values) = ATTENTIONS[name].make(), batch()
-    mask = np.array([True, True, False, True])
-    want, _ = attend(layer, queries, keys, values, mask=mask)
-    keys[:, 2] = values[:, 2] = NAN
-    close(attend(layer, queries, keys, values, mask=mask)[0], want)
-
-
-@every_score
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_the_output_has_the_type_of_the_inputs_in_every_precision(name, dtype):
     layer = ATTENTIONS[name].make(dtype=dtype)
@@ -175,31 +162,10 @@ def test_a_class_needs_features_or_a_score_and_says_so():
     class Nameless(ours.Attention):
         pass
 
-    class Nearest(ours.Attention):
-        def score(self, queries, keys):
-            gaps = queries[..., None, :] - keys[..., None, :, :]
-            return -adapter.xp.sum(abs(gaps), -1)
-
     refuses(Nameless(), NotImplementedError, "Nameless defines no features", *map(array, batch()))
-    want, _ = by_loops(lambda q, k: -sum(abs(a - b) for a, b in zip(q, k, strict=True)), batch())
-    close(attend(Nearest(), *batch())[0], want)
 
 
 # ---- parameters
-
-
-def test_parameters_have_the_sizes_that_are_given():
-    def shapes(*arguments, **sizes):
-        layer = adapter.make(*arguments, **sizes)
-        return {name: value.shape for name, value in parameters(layer).items()}
-
-    sizes = {"query_size": 7, "key_size": 2}
-    additive = {"W_q": (5, 7), "W_k": (5, 2), "w_v": (1, 5)}
-    assert shapes("AdditiveAttention", 5, **sizes) == additive
-    assert shapes("BilinearAttention", **sizes) == {"W_q": (2, 7)}
-    assert shapes("BilinearAttention", 3, **sizes) == {"W_q": (3, 7), "W_k": (3, 2)}
-    assert shapes("CosineAttention") == {"log_ratio": ()}
-    assert shapes("DotProductAttention") == shapes("DistanceAttention") == {}
 
 
 def test_a_temperature_begins_as_given():
@@ -248,12 +214,6 @@ def test_additive_scores_are_the_same_in_blocks_of_any_size(block, heads):
     want = differences(formula, arrays, direction)
     for got, wanted in zip(gradients(in_blocks, arrays, direction), want, strict=True):
         close(got, wanted)
-
-
-@pytest.mark.parametrize(("n", "m"), [(0, M), (N, 0), (0, 0)])
-def test_additive_scores_of_nothing_are_empty(n, m):
-    arrays = (array(x) for x in (np.ones((B, n, 5)), np.ones((B, m, 5)), np.ones(5)))
-    assert adapter.additive_scores(*arrays).shape == (B, n, m)
 
 
 def test_saturated_additive_scores_stay_exact():

@@ -10,8 +10,7 @@ from tests.contract import oracle
 from tests.contract.comparing import TOLERANCE, close, differences, gradients, refuses
 from tests.contract.framework import array, numpy, ours
 from tests.contract.oracle import as_lists
-from tests.contract.random_examples import lengths, masks
-from tests.contract.samples import INF, LENS, MASKS, NAN, B, M, N, normal
+from tests.contract.samples import INF, LENS, MASKS, NAN, B, M, N, lengths, masks, normal
 
 SHAPES = [(B, N, M), (B, 3, N, M), (1, 1, 1), (0, N, M), (B, 0, M), (B, N, 0)]
 

@@ -7,7 +7,7 @@ import pytest
 
 from d2l_attention.checks import kind
 from tests.contract import oracle
-from tests.contract.comparing import TOLERANCE, attend, close, differences, gradients, refuses
+from tests.contract.comparing import TOLERANCE, attend, close, differences, refuses, slopes
 from tests.contract.framework import adapter, array, dtype_of, numpy, ours, parameters, rounded
 from tests.contract.oracle import by_loops
 from tests.contract.samples import LENS, MASKS, NAN, B, D, M, N, V, batch, normal
@@ -21,7 +21,7 @@ def layer_of(num_hiddens=8, num_heads=4, **options):
     return adapter.make("MultiHeadAttention", num_hiddens, num_heads, **options)
 
 
-def by_heads(p, arrays, lens=None, mask=None, num_heads=4):
+def by_heads(p, arrays, lens=None, mask=None, num_heads=4, score=oracle.scaled_dot_score):
     """One head at a time, by loops, with parameters p: outputs and weights (b, H, n, m)."""
 
     def projected(x, name):
@@ -34,7 +34,7 @@ def by_heads(p, arrays, lens=None, mask=None, num_heads=4):
     for head in range(num_heads):
         own, group = (slice(i * d, (i + 1) * d) for i in (head, head // shared))
         parts = q[..., own], k[..., group], v[..., group]
-        output, weight = by_loops(oracle.scaled_dot_score, parts, lens, mask)
+        output, weight = by_loops(score, parts, lens, mask)
         outputs.append(output)
         weights.append(weight)
     return projected(np.concatenate(outputs, -1), "W_o"), np.stack(weights, 1)
@@ -62,17 +62,6 @@ def test_each_head_may_have_a_mask_of_its_own(examples):
         assert ((numpy(weights) > 0) == seen).all()
 
 
-def slopes(layer, arrays, *lens, **options) -> list[np.ndarray]:
-    """Gradients of a sum of squares, for the arrays and the layer's parameters."""
-    values = parameters(layer)
-
-    def squares(queries, keys, changed_values, *of_layer):
-        called = adapter.with_parameters(layer, dict(zip(values, of_layer, strict=True)))
-        return called(queries, keys, changed_values, *lens, **options) ** 2
-
-    return gradients(squares, [*arrays, *values.values()], np.ones((B, N, 4)))
-
-
 def test_gradients_are_those_of_the_loop_also_for_parameters_and_none_is_nan_by_padding():
     layer, arrays, lens = layer_of(4, 2, num_kv_heads=1, bias=True, **SIZES), batch(), [3, 0]
     values = parameters(layer)
@@ -84,7 +73,7 @@ def test_gradients_are_those_of_the_loop_also_for_parameters_and_none_is_nan_by_
     want = differences(squares, [*arrays, *values.values()], np.ones((B, N, 4)))
     behind = np.array([[0, 0, 0, 1], [1, 1, 1, 1]], bool)[..., None]
     spoilt = [arrays[0], *(np.where(behind, NAN, x) for x in arrays[1:])]
-    for got in (slopes(layer, x, lens) for x in (arrays, spoilt)):
+    for got in (slopes(layer, x, lens, size=4) for x in (arrays, spoilt)):
         for one, other in zip(got, want, strict=True):
             close(one, other, 1e-4)
     close(attend(layer, *spoilt, lens)[0], attend(layer, *arrays, lens)[0])
@@ -92,12 +81,7 @@ def test_gradients_are_those_of_the_loop_also_for_parameters_and_none_is_nan_by_
 
 def test_any_score_of_the_book_fits_inside():
     layer = layer_of(attention=ours.DistanceAttention, **SIZES)
-    p = parameters(layer)
-    q, k, v = (x @ p[name].T for x, name in zip(batch(), ("W_q", "W_k", "W_v"), strict=True))
-    heads = [slice(2 * i, 2 * i + 2) for i in range(4)]
-    parts = [by_loops(oracle.distance_score, (q[..., h], k[..., h], v[..., h]), [4, 2])
-             for h in heads]  # fmt: skip
-    want = np.concatenate([output for output, _ in parts], -1) @ p["W_o"].T
+    want, _ = by_heads(parameters(layer), batch(), [4, 2], score=oracle.distance_score)
     close(attend(layer, *batch(), [4, 2])[0], want)
 
 

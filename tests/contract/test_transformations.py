@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.contract.comparing import close, gradients, refuses
+from tests.contract.comparing import close, refuses
 from tests.contract.framework import adapter, array, ours, xp
 from tests.contract.samples import LAYERS, MASKS, B, M, N, arrays_of, batch, normal
 
@@ -50,17 +50,6 @@ def test_a_compiled_layer_is_one_program_for_all_lengths(name, need_weights):
         for got, want in zip(program(lens, *arrays), call(lens, *arrays), strict=True):
             close(got, want)
     assert len(traced) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["dot", "additive", "heads"])
-def test_gradients_through_a_program_are_those_of_the_layer(name):
-    layer, lens = LAYERS[name].make(), array(LENS[1])
-    program, _ = adapter.compiled(lambda *arrays: layer(*arrays, lens))
-    direction = normal(*layer(*arrays_of(), lens).shape)
-    results = (gradients(f, batch(), direction) for f in (program, lambda *x: layer(*x, lens)))
-    for got, want in zip(*results, strict=True):
-        close(got, want)
 
 
 @pytest.mark.slow

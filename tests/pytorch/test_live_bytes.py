@@ -5,20 +5,6 @@ import torch
 from d2l_attention.memory import LiveBytes
 
 
-def test_bytes_are_counted_while_their_tensors_live():
-    with LiveBytes() as live:
-        x = torch.ones(1000)
-        assert (live.now, live.peak) == (4000, 4000)
-        y = x + 1
-        assert (live.now, live.peak) == (8000, 8000)
-        del x
-        assert (live.now, live.peak) == (4000, 8000)
-        y.mul_(2)
-        y.reshape(10, 100).T  # noqa: B018
-        assert (live.now, live.peak) == (4000, 8000)
-    assert live.log == [("ones", 4000, 4000), ("add", 4000, 8000)]
-
-
 def test_bytes_of_before_are_not_counted():
     x = torch.ones(1000)
     with LiveBytes() as live:

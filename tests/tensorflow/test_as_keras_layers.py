@@ -168,21 +168,6 @@ def test_inputs_take_the_type_of_the_layer_as_in_keras(name):
 # ---- XLA, second derivatives
 
 
-@every_layer
-def test_outputs_weights_and_gradients_are_the_same_under_xla(name):
-    layer, arrays = LAYERS[name].make(), arrays_of()
-
-    def call(lens, *arrays):
-        with tf.GradientTape() as tape:  # outside of XLA it cannot follow a loop inside
-            tape.watch(arrays)
-            output, weights = layer(*arrays, lens, need_weights=True)
-        return output, weights, *tape.gradient(output, arrays)
-
-    compiled = tf.function(call, jit_compile=True)
-    for got, want in zip(compiled(LENS, *arrays), call(LENS, *arrays), strict=True):
-        close(got, want, 1e-4)
-
-
 def test_second_derivatives_of_the_softmax_are_those_of_finite_differences():
     def slope(X):
         with tf.GradientTape() as tape:
