@@ -158,7 +158,7 @@ def by_singer(held, arrays, text):
 def inputs_of(kind, held):
     """Return the text of the widget, and others of all lengths at random."""
     rng, gap = random.Random(0), " " * (kind == "sentence")
-    pieces = [piece for piece in held["reads"] if not piece.startswith("<")]
+    pieces = [piece for piece in held["reads"] if piece.strip() and piece[0] != "<"]
     drawn = (gap.join(rng.choices(pieces, k=1 + i % 12)) for i in range(1, INPUTS))
     return [held["text"], *drawn]
 

@@ -95,7 +95,7 @@ def test_a_right_answer_passes_on_all_inputs(capsys):
         (lambda x: array(RIGHT * 1j), "not an array", "no array of real numbers, but a"),
         (lambda x: xp.sum(x), "wrong shape", "yours has ()"),
         (lambda x: x[:0], "wrong shape", "yours has (0, 3)"),
-        (not_theirs, "exception", "has no attribute 'cholesky_that_is_not_there' (line "),
+        (not_theirs, "exception", "return (2 * x).cholesky_that_is_not_there())"),
         (lambda x: 1 / 0, "exception", "raises ZeroDivisionError: division by zero (line "),
         (lambda x: sys.exit(), "exception", "raises SystemExit"),
         (lambda: 1, "wrong arguments", "takes (), and the task calls it with (x)"),
@@ -111,11 +111,6 @@ def test_a_wrong_answer_is_named(answer, mistake, says, capsys):
     assert says in result.message
     assert result.message in capsys.readouterr().out
     assert result.html().count("<table") in (0, 2)
-
-
-def test_a_line_of_the_readers_own_code_is_shown_and_none_of_ours():
-    result = check(SHARES, not_theirs)
-    assert result.message.endswith("return (2 * x).cholesky_that_is_not_there())")
 
 
 def test_a_value_is_compared_as_it_is():
