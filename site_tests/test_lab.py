@@ -1,6 +1,7 @@
 """`make lab`: JupyterLab asks nothing, changes nothing and opens where the reader left off.
 
-Beside the chapter stands the table of contents of the book, and explorers move.
+Beside the chapter stands the table of contents of the book, and explorers move where notebooks are
+trusted.
 """
 
 import os
@@ -12,8 +13,10 @@ import time
 import urllib.request
 from contextlib import contextmanager
 
+import nbformat
 import pytest
 from conftest import ROOT, comes_true
+from nbformat.sign import NotebookNotary
 from test_explorers import Shown, walk
 
 from bookbinder.publish import DECIDE
@@ -128,8 +131,46 @@ def test_make_lab_asks_nothing_and_goes_on_where_the_reader_left_off(browser, fo
         heading = page.get_by_role("heading", name="Sentences of different lengths need padding")
         heading.wait_for()
         page.wait_for_function(IN_VIEW, arg=heading.element_handle())
-        explorer = Shown(page.locator(".jp-NotebookPanel:visible .d2l-explorer[data-live]").first)
-        for place in walk(page, explorer, 0):  # its script runs, as the notebook is trusted
-            assert explorer.at(0) == place
     with lab(folder) as address, opened(browser, address) as page:
         page.wait_for_function(f"({OPENED})() === '{chapter}'", timeout=30_000)
+
+
+def write_explorers(folder, name, trusted):
+    """Write a notebook of the explorers of chapter 1 and 4."""
+    chapters = ("01_queries_keys_values", "04_masked_softmax")
+    read = [nbformat.read(ROOT / f"notebooks/pytorch/{chapter}.ipynb", 4) for chapter in chapters]
+    cells = (cell for notebook in read for cell in notebook.cells)
+    read[0].cells = [cell for cell in cells if "data-sliders=" in str(cell.get("outputs"))]
+    if trusted:
+        notary = NotebookNotary(data_dir=str(folder / "DATA"))
+        notary.sign(read[0])
+        notary.store.close()
+    nbformat.write(read[0], folder / "my copies" / f"{name}.ipynb")
+
+
+def test_explorers_move_in_a_trusted_notebook_and_stand_still_in_another(browser, folder):
+    with lab(folder) as address:
+        for trusted, name in enumerate(("untrusted", "trusted")):
+            write_explorers(folder, name, trusted)
+            with opened(browser, f"{address}/lab/tree/{name}.ipynb?reset") as page:
+                explorers = page.locator(".d2l-explorer")
+                explorers.nth(1).wait_for()
+                (move_explorers if trusted else see_them_stand_still)(page, explorers)
+
+
+def see_them_stand_still(page, explorers):
+    first = explorers.first
+    assert first.get_by_text("Still picture at").is_visible()
+    image = first.locator("img").first
+    assert image.evaluate("image => image.naturalWidth") > 100
+    assert explorers.nth(1).locator("td.v[style*=background-color]").count() > 0
+    assert explorers.locator("input, button").count() == 0
+
+
+def move_explorers(page, explorers):
+    page.wait_for_selector(".d2l-explorer[data-live]")
+    first, other = map(Shown, explorers.all()[:2])
+    same = other.state()
+    for place in walk(page, first, 0):  # by mouse and by keyboard
+        assert first.at(0) == place
+    assert other.state() == same  # each moves alone
