@@ -19,6 +19,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from bookbinder.config import read_book
+from bookbinder.files import read_notebook
 from bookbinder.site.printing import FLAGS, chromium_path
 from bookbinder.site.settings import folder_of
 
@@ -26,13 +27,13 @@ os.environ.setdefault("D2L_DEVICE", "cpu")
 os.environ["MPLBACKEND"] = "agg"
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "site"
-WAYS = ("file", "server")
 PAGE = re.compile(r"\d\d_[a-z0-9_]+|\w+(?=\.html)")  # in the parameters of a test
 CHROMIUM = chromium_path()
 NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 GATHER = Path(__file__).with_name("gather.js").read_text(encoding="utf-8")
 BOOK = read_book(ROOT)
 FURTHER = tuple(f"{folder_of(e, BOOK.editions)}/" for e in BOOK.editions[1:])
+ALONE = '<!doctype html><meta name="viewport" content="width=device-width"><body>{}</body>'
 GRAVE = ("serious", "critical")
 # Thousands of parts that are alike on all pages and take half of the time: looked at on one.
 ALIKE = ["mjx-container", ".highlight"]
@@ -50,8 +51,6 @@ def pytest_generate_tests(metafunc):
         names = [name for name in names if "/" not in name]
     if "name" in metafunc.fixturenames:
         metafunc.parametrize("name", names)
-    elif "way" in metafunc.fixturenames:
-        metafunc.parametrize("way", WAYS)
 
 
 def pytest_collection_modifyitems(items):
@@ -178,6 +177,33 @@ def visited(browser, addresses, axe):
         return found
 
     return visit
+
+
+def html_outputs(path: Path, kind: str) -> list[str]:
+    """Return the outputs of a notebook that hold a widget of this kind."""
+    outputs = (o for cell in read_notebook(path).cells for o in cell.get("outputs", []))
+    shown = ("".join(output.get("data", {}).get("text/html", "")) for output in outputs)
+    return [html for html in shown if f'<div class="{kind}"' in html]
+
+
+@pytest.fixture
+def alone(browser):
+    """Return a function that shows widgets alone on a page, which must raise no error."""
+    contexts, problems = [], []
+
+    def show(*html, width=1280, **options):
+        context = browser.new_context(viewport={"width": width, "height": 1000}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(error))
+        page.clock.install(time="2026-01-01")
+        page.set_content(ALONE.format("".join(html)))
+        return page
+
+    yield show
+    for context in contexts:
+        context.close()
+    assert not problems
 
 
 @pytest.fixture

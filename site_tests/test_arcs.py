@@ -1,10 +1,8 @@
 """Trained models in the page: they compute what PyTorch computes, from the weights of the notebook.
 
-The page of a widget is made from the output that the notebook stores; that the site shows it, too,
-is looked at once for each.
+The page of a widget is made from the output that the notebook stores.
 """
 
-import functools
 import math
 import random
 import re
@@ -12,7 +10,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from conftest import BOOK, ROOT, open_page
+from conftest import BOOK, ROOT, html_outputs, open_page
 from torch import nn
 from torch.nn.utils import rnn
 
@@ -33,8 +31,6 @@ SHOWN = [
 ]
 INPUTS = 50
 CLOSE = 1e-6
-MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec"
-PAGE = '<!doctype html><meta name="viewport" content="width=device-width"><body>{}</body>'
 RUN = """inputs => {
   const root = document.querySelector('.d2l-arcs');
   return inputs.map(([text, step]) => root.run(text, step));
@@ -46,72 +42,52 @@ STATE = """() => {
     old: ['.stage', '.out'].every(what => getComputedStyle(find(what)).opacity < 1),
     height: root.offsetHeight, page: document.documentElement.scrollWidth,
     arcs: [...root.querySelectorAll('svg:not(.column) path:not(.pale)')]
-      .map(p => [p.getAttribute('d'), parseFloat(p.style.strokeWidth)]).filter(p => p[1] > 0),
+      .map(p => [p.getAttribute('d'), p.style.strokeWidth]).join(),
   };
 }"""
 WRONG = {
     "sentence": {
-        "": "Nothing is typed.",
         " ,. ": "Nothing is typed.",
         "the hippo was tired": "Not among the 44 words that this model knows: “hippo”.",
-        "the 😀 was tired": "“😀”",
+        "<b>😀": "“<b>😀”",
         "x" * 10_000: "“xxxxxxxxxxxxxxxx…”",
         "the " * 2_500: "These are 2,500 words, and it takes at most 12.",
-        "<b>tired": "“<b>tired”",
     },
     "translator": {
         "": "Nothing is typed. It takes dates such as 27 mar 2024",
-        "hello": "characters that this model knows: “h”",
-        "27 mar 2024 🎂": "“🎂”",
+        "27 mar 2024 🎂": "characters that this model knows: “🎂”",
         "1" * 10_000: "These are 10,000 characters, and it takes at most 20.",
     },
     "singer": {
         "": "Nothing is typed. It takes the letters a to z.",
-        "la-la": "“-”",
         "tuli🐦": "“🐦”",
         "la" * 5_000: "These are 10,000 letters, and it takes at most 24.",
     },
 }
-NO_DATES = ("31 feb 2024", "29 feb 2023", "27", "0/5/1999", "13/13/1999", "mar mar mar")
+NO_DATES = ("29 feb 2023", "27", "0/5/1999", "13/13/1999", "mar mar mar", "31 feb 2024")
 DATES = ("29 feb 2024", "29 Feb 2000", "mar 27, 2024", "2024 mar 27", "27-mar-2024", "3/27/2024")
 DATES += ("27.3.2024", "mar 2024", "3/2024", "  1 jan 1950 ")
+WEIGHT = r"letter \d+ \((\w|gap)\) \d\.\d\d.*"
+SAYS = {  # what is typed, and what is said and written then
+    "sentence": [
+        ("the animal was tired", r"“tired” gives weight to: animal \d\.\d\d.*", ".*animal")
+    ],
+    "translator": [
+        *((date, "“.” gives weight to: .*", r"It writes: \S+") for date in DATES),
+        *((text, ".*", r"It writes: \S+, though this is no date in one.*") for text in NO_DATES),
+    ],
+    "singer": [("lalala", f"“a” gives most weight to, head by head: ({WEIGHT}|none).*", ".*")],
+}
 
 
-@functools.cache
-def notebook(edition, kind):
-    return read_notebook(ROOT / "notebooks" / edition / f"{CHAPTERS[kind]}.ipynb")
+def stored(kind, framework="pytorch"):
+    return ROOT / "notebooks" / framework / f"{CHAPTERS[kind]}.ipynb"
 
 
-@functools.cache
-def output(edition, kind):
+def output(kind, framework="pytorch"):
     """Return the output of a notebook that holds the widget."""
-    found = [
-        html
-        for cell in notebook(edition, kind).cells
-        for shown in cell.get("outputs", [])
-        if (html := "".join(shown.get("data", {}).get("text/html", ""))).startswith(
-            f'<div class="d2l-arcs" data-kind="{kind}"'
-        )
-    ]
-    assert len(found) == 1
-    return found[0]
-
-
-@pytest.fixture
-def shown(browser):
-    """Return a function that shows a widget alone on a page."""
-    contexts = []
-
-    def show(kind, edition="pytorch", width=800, **options):
-        context = browser.new_context(viewport={"width": width, "height": 800}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_content(PAGE.format(output(edition, kind)))
-        return page
-
-    yield show
-    for context in contexts:
-        context.close()
+    (html,) = html_outputs(stored(kind, framework), "d2l-arcs")
+    return html
 
 
 def defined(kind, *names, **more):
@@ -123,7 +99,7 @@ def defined(kind, *names, **more):
         pattern = re.compile(rf"^(?:class|def) {name}\b", re.MULTILINE)
         cell = next(
             c.source
-            for c in notebook("pytorch", kind).cells
+            for c in read_notebook(stored(kind)).cells
             if c.cell_type == "code" and pattern.search(c.source)
         )
         tree = cell.split("\n\n\n")
@@ -180,32 +156,21 @@ def by_singer(held, arrays, text):
 
 
 def inputs_of(kind, held):
-    rng = random.Random(0)
-    if kind == "sentence":
-        pattern = [held["pattern"].format(*rng.choices(held["reads"], k=3)) for _ in range(25)]
-        return pattern + [" ".join(rng.choices(held["reads"], k=1 + i % 12)) for i in range(25)]
-    if kind == "translator":
-        texts = []
-        for i in range(INPUTS):
-            d, m, y = rng.randint(1, 28), rng.randint(1, 12), rng.randint(1950, 2049)
-            mon = MONTHS[3 * m - 3 : 3 * m]
-            forms = (f"{mon} {d}, {y}", f"{d}-{mon}-{y}", f"{m}/{d}/{y}", f"{d}.{m}.{y}")
-            texts.append((*forms, f"{mon} {y}", f"{d} {d} {mon}", f"{y}", "-")[i % 8])
-        return texts
-    letters = held["reads"]
-    phrases = ["".join(rng.sample(letters, rng.randint(4, 8))) for _ in range(25)]
-    songs = [(phrase * 6)[: rng.randint(9, 24)] for phrase in phrases]
-    return songs + ["".join(rng.choices(letters, k=1 + i % 24)) for i in range(25)]
+    """Return the text of the widget, and others of all lengths at random."""
+    rng, gap = random.Random(0), " " * (kind == "sentence")
+    pieces = [piece for piece in held["reads"] if piece.strip() and piece[0] != "<"]
+    drawn = (gap.join(rng.choices(pieces, k=1 + i % 12)) for i in range(1, INPUTS))
+    return [held["text"], *drawn]
 
 
 @pytest.mark.parametrize(("kind", "edition"), SHOWN)
-def test_the_page_computes_what_pytorch_computes_from_the_stored_weights(shown, kind, edition):
-    html = output(edition, kind)
+def test_the_page_computes_what_pytorch_computes_from_the_stored_weights(alone, kind, edition):
+    html = output(kind, edition)
     held, snapshots = held_by(html), unpacked(html)
     compute = {"sentence": by_sentence_layer, "translator": by_translator, "singer": by_singer}
     inputs = [(text, i % len(snapshots)) for i, text in enumerate(inputs_of(kind, held))]
     assert len(inputs) == INPUTS
-    found = shown(kind, edition).evaluate(RUN, inputs)
+    found = alone(html).evaluate(RUN, inputs)
     for (text, step), got in zip(inputs, found, strict=True):
         weights, p, written = compute[kind](held, snapshots[step][1], text)
         assert got["written"] == written.tolist(), text
@@ -217,30 +182,14 @@ def test_the_page_computes_what_pytorch_computes_from_the_stored_weights(shown, 
 
 
 @pytest.mark.parametrize("kind", CHAPTERS)
-def test_without_scripts_the_weights_are_there_that_the_page_computes_first(shown, kind):
-    held = held_by(output("pytorch", kind))
-    page = shown(kind)
-    (found,) = page.evaluate(RUN, [[held["text"], held["step"]]])
-    still = shown(kind, java_script_enabled=False)
-    rows = [row[held["asks"]] for row in found["weights"]]
-    cells = still.locator(".stage td.v").all_text_contents()
-    shown_weights = [float(text or 0) for text in cells]
-    lengths = len(cells) // len(rows)
-    wanted = [w for row in rows for w in [*row, *[0] * (lengths - len(row))]]
-    assert shown_weights == pytest.approx(wanted, abs=0.0051)
-    assert still.locator(".out").text_content() == page.evaluate(STATE)["out"]
-    assert still.get_by_text("Still picture of").is_visible()
-    assert still.locator(".d2l-arcs :is(input, select)").count() == 0
-    assert page.get_by_text("Still picture of").count() == 0
-
-
-@pytest.mark.parametrize("kind", CHAPTERS)
-def test_what_a_model_cannot_take_is_said_in_a_line_and_it_goes_on(shown, kind):
-    page = shown(kind, width=390)
-    problems = []
-    page.on("pageerror", lambda error: problems.append(error))
-    before = page.evaluate(STATE)
-    typed = page.locator(".d2l-arcs input[type=text]")
+def test_a_reader_types_and_trains_and_what_a_model_cannot_take_is_said(alone, kind):
+    page = alone(output(kind), width=390)
+    typed, steps = (page.locator(f".d2l-arcs input[type={what}]") for what in ("text", "range"))
+    for text, says, out in SAYS[kind]:
+        typed.fill(text)
+        right = page.evaluate(STATE)
+        assert re.fullmatch(says, right["says"])
+        assert re.fullmatch(out, right["out"])
     for text, said in WRONG[kind].items():
         typed.fill(text)
         wrong = page.evaluate(STATE)
@@ -249,93 +198,24 @@ def test_what_a_model_cannot_take_is_said_in_a_line_and_it_goes_on(shown, kind):
         assert typed.get_attribute("aria-invalid") == "true"
         assert len(wrong["says"]) < 200
         assert wrong["page"] <= 390
-        page.locator(".d2l-arcs input[type=range]").first.focus()
+        steps.first.focus()
         page.keyboard.press("Home")  # no step of training makes it better
         assert page.evaluate(STATE)["says"] == wrong["says"]
         page.keyboard.press("End")
-    typed.fill(held_by(output("pytorch", kind))["text"])
-    again = page.evaluate(STATE)
-    assert (again["says"], again["out"], again["old"]) == (before["says"], before["out"], False)
-    assert not problems
+    typed.fill(text := SAYS[kind][-1][0])
+    assert page.evaluate(STATE) == right
+    steps.first.focus()
+    page.keyboard.press("Home")
+    assert page.evaluate(STATE)["arcs"] != right["arcs"], text
 
 
-SAYS = {
-    "sentence": ("the animal was tired", r"“tired” gives weight to: animal \d\.\d\d.*\."),
-    "translator": ("1 mar 2024", r"“\d” gives weight to: letter \d+ \((\d|gap)\) \d\.\d\d.*\."),
-    "singer": (
-        "lalala",
-        r"“a” gives most weight to, head by head: (letter \d \(\w\) \d\.\d\d.*|none)\.",
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", SAYS)
-def test_the_words_name_what_gets_weight(shown, kind):
-    page = shown(kind)
-    text, words = SAYS[kind]
-    page.locator(".d2l-arcs input[type=text]").fill(text)
-    assert re.fullmatch(words, page.evaluate(STATE)["says"])
-
-
-def test_what_is_no_date_is_translated_and_called_none(shown):
-    page = shown("translator")
-    typed = page.locator(".d2l-arcs input[type=text]")
-    for text in NO_DATES:
-        typed.fill(text)
-        out = page.evaluate(STATE)["out"]
-        assert re.fullmatch(r"It writes: \S+, though this is no date in one of the .*", out), text
-    for text in DATES:
-        typed.fill(text)
-        assert "no date" not in page.evaluate(STATE)["out"], text
-
-
-def test_choosing_words_writes_the_sentence(shown):
-    page = shown("sentence")
-    for at, word in enumerate(("bridge", "knife", "rusty")):
-        page.locator(".d2l-arcs select").nth(at).select_option(word)
-    typed = page.locator(".d2l-arcs input[type=text]").input_value()
-    assert typed == "the bridge did not cross the knife because it was too rusty"
-    assert "knife" in page.evaluate(STATE)["out"]
-
-
-@pytest.mark.parametrize("kind", CHAPTERS)
-@pytest.mark.parametrize("width", [360, 800])
-def test_a_widget_fits_the_screen_and_nothing_moves_when_the_arcs_do(shown, kind, width):
-    page = shown(kind, width=width)
-    boxes = """() => [...document.querySelectorAll(
-      '.d2l-arcs, .d2l-arcs :is(label, input, svg, p)')]
-      .map(e => e.getBoundingClientRect()).map(b => [b.x, b.y, b.width, b.height])"""
-    state = page.evaluate(STATE)
-    assert state["height"] <= 560
-    assert state["page"] <= width
-    before, moved = page.evaluate(boxes), 0
-    for slider in page.locator(".d2l-arcs input[type=range]").all():
-        slider.focus()
-        for key in ("Home", *["ArrowRight"] * 3, "End"):
-            page.keyboard.press(key)
-            after = page.evaluate(STATE)
-            moved += after["arcs"] != state["arcs"]
-            assert page.evaluate(boxes) == before
-    assert moved
-
-
-def test_the_date_is_written_digit_by_digit_and_at_once_with_less_motion(shown):
-    written = ".d2l-arcs svg.rows text"
-    for motion in ("no-preference", "reduce"):
-        page = shown("translator", reduced_motion=motion)
-        length = page.locator(written).count()
-        page.get_by_role("button", name="Write").click()
-        page.wait_for_timeout(600)
-        shown_now = [text for text in page.locator(written).all_text_contents() if text]
-        duration = page.locator(".d2l-arcs path").first.evaluate(
-            "p => getComputedStyle(p).transitionDuration"
-        )
-        if motion == "reduce":
-            assert len(shown_now) == length
-            assert set(duration.split(", ")) == {"0s"}
-        else:
-            assert len(shown_now) < length
-            assert "0.2s" in duration
+def test_with_less_motion_a_date_is_written_at_once(alone):
+    page = alone(output("translator"), reduced_motion="reduce")
+    written = page.locator(".d2l-arcs svg.rows text")
+    length = written.count()
+    page.get_by_role("button", name="Write").click()
+    page.wait_for_timeout(600)
+    assert len([*filter(None, written.all_text_contents())]) == length
 
 
 def test_the_site_loads_the_weights_of_a_widget_that_comes_into_view(browser, addresses):

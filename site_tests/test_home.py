@@ -36,17 +36,6 @@ def test_the_layer_that_chapter_3_trained_looks_at_the_chosen_noun(home):
     assert weights in stored
 
 
-def test_without_a_script_the_weights_stand_there(browser, addresses):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{addresses['file']}/index.html")
-    cells = page.locator(".d2l-arcs td.v").all_text_contents()
-    assert [text for text in cells if text] == ["1.00"]
-    assert page.locator(".d2l-arcs th").nth(1).inner_text() == "animal"
-    assert page.locator(".d2l-arcs :is(input, select)").count() == 0
-    context.close()
-
-
 def test_each_chapter_has_a_card_with_picture_question_and_minutes(home):
     page = home()
     chapters = [name for name in BOOK.chapters if number_of(name) is not None]

@@ -1,12 +1,10 @@
 """The slides: what stands on which, and decks in Chromium, on a wall of 1280 x 720."""
 
-from dataclasses import replace
-
 import pytest
 from conftest import BOOK, comes_true
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from bookbinder.binding import bind_translation, notebook_path
+from bookbinder.binding import notebook_path
 from bookbinder.classroom.slides import page_of, slides_of
 from bookbinder.files import read_notebook
 
@@ -91,18 +89,6 @@ def test_a_chapter_loses_no_sentence_before_its_exercises_and_references(chapter
 def markdown_of(notebook) -> list[str]:
     cells = (cell for cell in notebook.cells if cell.cell_type == "markdown")
     return [line.rstrip() for cell in cells for line in cell.source.split("\n")]
-
-
-@pytest.mark.parametrize("language", BOOK.languages[1:])
-def test_each_language_has_the_sections_of_the_english_slides(tmp_path, language):
-    edition = replace(BOOK.edition(FIRST.framework, language), root=tmp_path)
-    bind_translation(replace(BOOK, chapters=(MASKS,), appendices=(), routes={}), edition)
-    decks = [slides_of(read_notebook(notebook_path(e, MASKS))) for e in (FIRST, edition)]
-    english, translated = ([c.metadata.slideshow.slide_type for c in d.cells] for d in decks)
-    assert english.count("slide") == translated.count("slide")
-    html = page_of(decks[1], edition)
-    assert f'<html lang="{edition.tag}">' in html
-    assert f"<title>{decks[1].metadata.title}</title>" in html
 
 
 @pytest.mark.parametrize("chapter", DECKS)

@@ -9,6 +9,7 @@ from html import unescape
 import pytest
 from babel.messages.mofile import write_mo
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+from tests.test_draw_arcs import widget
 
 from bookbinder.catalogs import PRACTICE
 from bookbinder.language import in_language
@@ -19,7 +20,6 @@ from d2l_attention.practice.audit import as_answer
 from d2l_attention.practice.exercises import find
 from tests.conftest import ROOT
 from tests.pseudo import PSEUDO, catalog, pseudo
-from tests.test_draw_arcs import widget
 from tests.this_book import BOOK, pages
 
 MESSAGES = practice_messages(ROOT)

@@ -2,14 +2,11 @@
 
 import re
 
-import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
 from bookbinder.binding import notebook_path
-from bookbinder.chapters import Chapter
 from bookbinder.files import read_notebook
-from bookbinder.publish import published
 from tests.this_book import BOOK
 
 TAKEN_OUT = ("script", "style", "link", "input", "button", "form", "iframe")
@@ -58,16 +55,3 @@ def test_without_scripts_and_styles_every_output_is_whole(path):
         for problem in problems("".join(output.get("data", {}).get("text/html", "")))
     ]
     assert not found
-
-
-def test_drawing_is_folded_under_a_line_that_says_what_it_draws():
-    cells = [nbformat.v4.new_markdown_cell("# 0. T")]
-    for metadata in ({"alt": "Two curves. The first is red."}, {}, {"alt": "A long line " * 20}):
-        metadata["tags"] = ["drawing"]
-        cells.append(nbformat.v4.new_code_cell("x = 1", metadata=metadata))
-    written = nbformat.v4.new_notebook(cells=cells)
-    made = published(Chapter("00_c", "book/00_c.md", written, [1] * 4), written).cells
-    assert made[1].source == "# Draw: Two curves\nx = 1"
-    assert made[2].source == "# Draw: what stands below\nx = 1"
-    assert len(made[3].source.splitlines()[0]) <= 79
-    assert made[1].metadata.jupyter == {"source_hidden": True}  # its picture is shown

@@ -72,29 +72,6 @@ def test_sizes_that_do_not_fit_are_refused(shapes):
     refuses(ours.pairwise_distances, ValueError, message, *(array(np.ones(s)) for s in shapes))
 
 
-@every_kernel
-@pytest.mark.parametrize("d", [1, 2])
-def test_a_prediction_is_the_mean_of_the_values_by_similarity(name, d):
-    keys, values, queries = normal(6, d) / 4, normal(6, 2, seed=1), normal(3, d, seed=2) / 4
-    similarity = np.vectorize(oracle.KERNELS[name])(distances(queries, keys))
-    want = similarity / similarity.sum(1, keepdims=True)
-    arrays = [array(x) for x in (keys, values, queries)]
-    outputs, weights = ours.nadaraya_watson(*arrays, getattr(ours, name))
-    close(weights, want)
-    close(outputs, want @ values)
-    numbers, same = ours.nadaraya_watson(arrays[0], arrays[1][:, 0], arrays[2], getattr(ours, name))
-    close(numbers, (want @ values)[:, 0])
-    close(same, want)
-
-
-def test_a_query_out_of_reach_of_all_keys_gives_nan():
-    arrays = [array(np.array(x, np.int32)) for x in ([0, 1], [1, 2], [9, 0])]
-    outputs, weights = ours.nadaraya_watson(*arrays, ours.boxcar)
-    assert np.isnan(numpy(outputs)).tolist() == [True, False]
-    assert numpy(weights)[1].tolist() == [0.5, 0.5]
-    assert dtype_of(weights) == "float32"  # distances of integers are no integers
-
-
 def test_a_kernel_may_answer_yes_or_no():
     arrays = [array(x) for x in ([0.0, 2], [1.0, 5], [0.5])]
     outputs, _ = ours.nadaraya_watson(*arrays, lambda r: r <= 1)

@@ -10,8 +10,7 @@ from tests.contract import oracle
 from tests.contract.comparing import TOLERANCE, close, differences, gradients, refuses
 from tests.contract.framework import array, numpy, ours
 from tests.contract.oracle import as_lists
-from tests.contract.random_examples import lengths, masks
-from tests.contract.samples import INF, LENS, MASKS, NAN, B, M, N, normal
+from tests.contract.samples import INF, LENS, MASKS, NAN, B, M, N, lengths, masks, normal
 
 SHAPES = [(B, N, M), (B, 3, N, M), (1, 1, 1), (0, N, M), (B, 0, M), (B, N, 0)]
 
@@ -42,16 +41,6 @@ def test_it_equals_the_loop_over_rows_in_every_precision(data, shape, dtype, sca
         assert ((numpy(weights) == 0) == (want == 0)).all()
 
 
-def test_lengths_hide_the_keys_behind_them_and_true_in_a_mask_means_may_attend():
-    X = np.zeros((2, 2, 4))
-    assert softmax(X, [2, 4]).tolist() == [[[0.5, 0.5, 0, 0]] * 2, [[0.25] * 4] * 2]
-    per_query = softmax(X, [[1, 2], [0, 4]])
-    assert per_query.tolist() == [[[1, 0, 0, 0], [0.5, 0.5, 0, 0]], [[0] * 4, [0.25] * 4]]
-    mask = np.array([False, True, True, True])
-    assert softmax(X[:1], [2], mask).tolist() == [[[0, 1, 0, 0]] * 2]
-    assert softmax(np.zeros((0, N, M)), [], np.ones((N, M), bool)).shape == (0, N, M)
-
-
 @pytest.mark.parametrize("kind", [list, tuple, np.array, array], ids=lambda kind: kind.__name__)
 def test_lengths_may_be_lists_and_arrays_of_numpy_or_the_framework(kind):
     assert (softmax(normal(B, N, M), kind([0, 3])) == softmax(normal(B, N, M), [0, 3])).all()
@@ -80,14 +69,6 @@ def test_what_stands_in_hidden_scores_reaches_neither_weights_nor_gradients(hidd
     close(slopes(spoilt), slopes(clean), 1e-7)
 
 
-@pytest.mark.parametrize("spoilt", [NAN, INF])
-def test_what_is_wrong_in_a_valid_score_shows_in_its_row_alone(spoilt):
-    X = normal(B, N, M)
-    X[0, 1, 1] = spoilt
-    seen = np.isnan(softmax(X, [2, 3])).any(-1)
-    assert np.argwhere(seen).tolist() == [[0, 1]]
-
-
 def test_scores_that_are_all_minus_infinity_are_no_mask_and_stay_visible():
     X = np.full((1, 2, 3), -INF)
     X[0, 1, [0, 2]] = 0
@@ -104,18 +85,6 @@ def test_masked_keys_lose_to_valid_ones_of_any_finite_size(dtype, size):
     X = np.array([[[size, size, 5, 0]]])
     assert softmax(X, [2], dtype=dtype).tolist() == [[[0.5, 0.5, 0, 0]]]
     assert softmax(np.full((1, 1, M), size), dtype=dtype).tolist() == [[[0.25] * M]]
-
-
-def test_the_joined_mask_has_the_axes_of_the_scores():
-    def joined(shape, lens=None, mask=None):
-        return numpy(ours.attention_mask(shape, lens, array(mask)))
-
-    assert ours.attention_mask((B, N, M)) is None
-    assert joined((B, 2, N, M), [4, 2]).shape == (B, 1, 1, M)
-    assert joined((B, 2, N, M), LENS["(b, n)"]).shape == (B, 1, N, M)
-    assert joined((B, N, M), mask=MASKS["(n, m)"]).shape == (1, N, M)
-    want = (np.arange(M) < np.array([4, 2])[:, None, None]) & MASKS["(n, m)"]
-    assert (joined((B, N, M), [4, 2], MASKS["(n, m)"]) == want).all()
 
 
 def test_a_mask_that_could_be_of_examples_or_of_heads_is_refused():

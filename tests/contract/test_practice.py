@@ -8,9 +8,8 @@ import pytest
 
 from d2l_attention import frameworks
 from d2l_attention.arrays import as_array, dtype_of
-from d2l_attention.practice import Exercise, audit, check
+from d2l_attention.practice import Exercise, check
 from d2l_attention.practice.exercises import symptom
-from d2l_attention.practice.recurring_mistakes import RECURRING
 from tests.contract.comparing import HALF
 from tests.contract.framework import adapter, array, framework, numpy, xp
 
@@ -54,16 +53,6 @@ def not_theirs(x):
     return (2 * x).cholesky_that_is_not_there()
 
 
-class Odd:
-    dtype = "odd"
-
-    def __array__(self, *arguments, **options):
-        raise MemoryError
-
-    def __repr__(self):
-        raise RuntimeError
-
-
 def shares(x):
     return x / xp.sum(x, -1, keepdims=True)
 
@@ -103,18 +92,12 @@ def test_a_right_answer_passes_on_all_inputs(capsys):
         (lambda x: x > 0.5, "rows that do not sum to 1", "each row"),
         (lambda x: numpy(shares(x)).tolist(), "a list", "in a list"),
         (lambda x: "words", "not an array", "no array of real numbers, but a str"),
-        (lambda x: [None, [1.0]], "not an array", "no array of real numbers, but a list"),
-        (lambda x: {"a": x}, "not an array", "no array of real numbers, but a dict"),
         (lambda x: array(RIGHT * 1j), "not an array", "no array of real numbers, but a"),
-        (lambda x: Odd(), "not an array", "no array of real numbers, but a Odd"),
-        (lambda x: [x, Odd()], "not an array", "no array of real numbers, but a list"),
         (lambda x: xp.sum(x), "wrong shape", "yours has ()"),
         (lambda x: x[:0], "wrong shape", "yours has (0, 3)"),
-        (lambda x: xp.sum(x, -1)[:, None, None, None], "wrong shape", "yours has (2, 1, 1, 1)"),
-        (not_theirs, "exception", "has no attribute 'cholesky_that_is_not_there' (line "),
+        (not_theirs, "exception", "return (2 * x).cholesky_that_is_not_there())"),
         (lambda x: 1 / 0, "exception", "raises ZeroDivisionError: division by zero (line "),
         (lambda x: sys.exit(), "exception", "raises SystemExit"),
-        (lambda x: x @ x, "exception", "raises "),
         (lambda: 1, "wrong arguments", "takes (), and the task calls it with (x)"),
         (lambda x, y: 1, "wrong arguments", "takes (x, y), and the task calls it with (x)"),
         (array(RIGHT), "wrong arguments", "a function of (x), not of type "),
@@ -128,11 +111,6 @@ def test_a_wrong_answer_is_named(answer, mistake, says, capsys):
     assert says in result.message
     assert result.message in capsys.readouterr().out
     assert result.html().count("<table") in (0, 2)
-
-
-def test_a_line_of_the_readers_own_code_is_shown_and_none_of_ours():
-    result = check(SHARES, not_theirs)
-    assert result.message.endswith("return (2 * x).cholesky_that_is_not_there())")
 
 
 def test_a_value_is_compared_as_it_is():
@@ -189,14 +167,6 @@ def test_long_and_deep_answers_are_cut():
     assert "1 of 1200 entries differ; the first at [1, 2, 3]" in lines[-1]
 
 
-def test_a_wrong_guess_at_a_value_does_not_show_the_target(capsys):
-    result = check(SHAPE, (2, 4, 1))
-    assert (result.mistake, result.message) == ("swapped", "Look again.")
-    assert "target" not in capsys.readouterr().out
-    assert result.html().count("<table") == 1
-    assert "target" in check(SHAPE, (2, 1, 4)).text()
-
-
 def test_a_lost_axis_is_named():
     result = check(SHARES, lambda x: x / xp.sum(x, -1))
     assert result.status == "error"
@@ -210,15 +180,8 @@ def test_a_numpy_array_is_no_tensor():
     assert result.mistake == "a NumPy array"
 
 
-def test_a_mistake_without_a_sentence_takes_that_of_its_name_or_is_refused():
+def test_a_mistake_needs_a_sentence_or_the_name_of_one():
     exercise = Exercise("0.8", row_shares, two_inputs)
-
-    @exercise.expects
-    class Mistakes:
-        def softmax_over_the_queries(x):
-            return x / x.sum(0)
-
-    assert exercise.mistakes[0].say == RECURRING["softmax over the queries"]
     with pytest.raises(ValueError, match="the mistake 'of no name' has no docstring"):
 
         @exercise.expects
@@ -244,9 +207,6 @@ def test_a_right_value_with_a_wrong_gradient_does_not_pass():
     def right(x):
         return xp.sum(xp.where(x > 0, xp.log(xp.where(x > 0, x, 1)), 0), -1)
 
-    def with_nan(x):
-        return xp.sum(xp.where(x > 0, xp.log(xp.maximum(x, 0 * x)), 0), -1)
-
     def detached(x):
         return right(adapter.constant(x))
 
@@ -255,77 +215,15 @@ def test_a_right_value_with_a_wrong_gradient_does_not_pass():
         return 2 * value - adapter.constant(value)
 
     assert check(exercise, right).passed
-    assert "gradient with respect to x is not finite" in check(exercise, with_nan).message
     assert check(exercise, detached).mistake == "gradient"
     assert "gradient with respect to x is wrong" in check(exercise, doubled).message
 
 
-def test_an_array_larger_than_the_task_allows_does_not_pass():
-    def pairs(rng):
-        yield rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
-        yield rng.normal(size=(1, 3)), rng.normal(size=(6, 3))
-
-    def products(x, y):
-        return x @ y.T
-
-    exercise = Exercise(
-        "0.10", products, pairs, most_elements=lambda x, y: max(len(x) * len(y), x.size, y.size)
-    )
-    assert check(exercise, lambda x, y: xp.einsum("id,jd->ij", x, y)).passed
-    result = check(exercise, lambda x, y: xp.sum(x[:, None] * y, -1))
-    assert result.mistake == "an array too large"
-    assert "an array of shape (5, 4, 3): the task allows 20 elements" in result.message
-
-
-@pytest.mark.parametrize(
-    ("number", "message"),
-    [
-        ("4.9", "no check for exercise '4.9'; with a check: 4.1, 4.2"),
-        ("77.1", "no check for exercise '77.1'; with a check: none"),
-        ("words", "no check for exercise 'words'"),
-    ],
-)
-def test_an_unknown_exercise_is_named(number, message):
+@pytest.mark.parametrize(("number", "others"), [("4.9", "4.1, 4.2"), ("words", "none")])
+def test_an_unknown_exercise_is_named(number, others):
+    message = f"no check for exercise '{number}'; with a check: {others}"
     with pytest.raises(ValueError, match=message):
         check(number, stub)
-
-
-def test_an_audit_finds_what_would_let_wrong_answers_through():
-    def square(rng):
-        yield (np.ones((3, 3)),)
-
-    weak = Exercise("0.7", lambda x: x, square)
-
-    @weak.expects
-    class Mistakes:
-        def twin(x):
-            """..."""
-            return 2 * x
-
-        def other(x):
-            """..."""
-            return x + x
-
-    found = "\n".join(audit(weak))
-    assert "an input of shape (3, 3): sizes should differ" in found
-    assert "one input only" in found
-    assert "'twin' and 'other' give the same numbers" in found
-    assert "'other' is taken for 'twin'" in found
-    assert "holds one number many times" in found
-    assert audit(SHARES) == []
-
-
-def test_an_audit_asks_for_unlucky_inputs():
-    def lucky(rng):
-        yield (rng.normal(size=(2, 3, 4)),)
-        yield (rng.normal(size=(3, 2, 5)),)
-
-    def largest(scores):
-        return scores.max(-1)
-
-    found = "\n".join(audit(Exercise("0.11", largest, lucky)))
-    assert "there is no batch of one" in found
-    assert "there are no scores above 100" in found
 
 
 def test_checks_load_no_framework():

@@ -27,11 +27,9 @@ LENGTHS = {
     "negative for a query": ([[1, 2, 3], [4, -5, 0]], ValueError, INSIDE + "-5..4"),
     "per key": (array(np.ones((2, 4), int)), ValueError, SHAPE + "(2, 4)"),
     "transposed": ([[1, 1]] * 3, ValueError, SHAPE + "(3, 2)"),
-    "too many": ([1, 2, 3], ValueError, SHAPE + "(3,)"),
     "one for all": (array([3]), ValueError, SHAPE + "(1,)"),
     "one number": (3, ValueError, SHAPE + "()"),
     "a column": ([[1], [2]], ValueError, SHAPE + "(2, 1)"),
-    "three axes": (array(np.ones((2, 3, 1), int)), ValueError, SHAPE + "(2, 3, 1)"),
 }
 BOOLEAN, BROADCAST = (
     "mask must be boolean (True = may attend), got ",
@@ -83,11 +81,6 @@ def test_masks_of_0_and_1_are_taken_where_the_framework_makes_such():
         assert (numpy(ours.masked_softmax(X, mask=given)) == want).all()
 
 
-def test_the_smallest_and_largest_lengths_are_taken():
-    for lens in ([0, 4], [[0, 4, 0], [4, 4, 0]]):
-        assert numpy(ours.attention_mask((B, N, M), lens)).sum() in (4, 12)
-
-
 AGREE, EACH, AXES = (
     "queries, keys, values must agree in batch and heads; got queries ",
     "there must be one value for each key; got queries ",
@@ -98,13 +91,10 @@ SHAPES = {
         ((1, 3, D), (2, 4, D), (2, 4, 2)),
         f"{AGREE}(1, 3, 3), keys (2, 4, 3), values (2, 4, 2)",
     ),
-    "batch of one key": (((2, 3, D), (1, 4, D), (2, 4, 2)), AGREE),
     "batch of one value": (((2, 3, D), (2, 4, D), (1, 4, 2)), AGREE),
     "other heads": (((2, 2, 3, D), (2, 1, 4, D), (2, 1, 4, 2)), AGREE),
     "too few values": (((2, 3, D), (2, 4, D), (2, 3, 2)), EACH),
-    "one value for all keys": (((2, 3, D), (2, 4, D), (2, 1, 2)), EACH),
     "too few axes": (((D,), (D,), (D,)), AXES),
-    "other axes of keys": (((2, 3, D), (2, 1, 4, D), (2, 4, 2)), AXES),
     "other axes of values": (((2, 3, D), (2, 4, D), (2, 1, 4, 2)), AXES),
 }
 

@@ -23,12 +23,11 @@ OWN_ARGUMENTS_OF = {
 }
 
 
-NAMES = ("where", "exp", "log", "tanh", "arange", "flip", "einsum", "nansum")
+NAMES = ("where", "exp", "log", "tanh", "flip", "einsum", "nansum")
 NAMES += ("amax", "asarray", "concatenate", "maximum", "sum", "mean")
 xp = SimpleNamespace(
     softmax=jax.nn.softmax,
     vmap=jax.vmap,
-    pullback=lambda f, x, g: jax.vjp(f, x)[1](g)[0],
     swapped=jnp.matrix_transpose,
     **{name: getattr(jnp, name) for name in NAMES},
 )

@@ -13,11 +13,10 @@ OWN_NAMES = {"LiveBytes"}  # beside those that every module has
 CALL = "forward"
 OWN_ARGUMENTS = {"device", "tensor", "tensors"}
 OWN_ARGUMENTS_OF = {"fused_attention": {"dropout"}}
-NAMES = ("where", "exp", "log", "tanh", "arange", "flip", "einsum", "nansum")
+NAMES = ("where", "exp", "log", "tanh", "flip", "einsum", "nansum")
 NAMES += ("amax", "asarray", "concatenate", "maximum", "softmax", "sum", "mean")
 xp = SimpleNamespace(
     vmap=torch.vmap,
-    pullback=lambda f, x, g: torch.func.vjp(f, x)[1](g)[0],
     swapped=torch.Tensor.mT.__get__,
     **{name: getattr(torch, name) for name in NAMES},
 )

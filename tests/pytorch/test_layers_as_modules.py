@@ -8,7 +8,6 @@ import pytest
 import torch
 from torch import nn
 from torch.autograd import gradcheck, gradgradcheck
-from torch.fx.experimental.proxy_tensor import make_fx
 
 from d2l_attention.torch import (
     AdditiveAttention,
@@ -16,7 +15,6 @@ from d2l_attention.torch import (
     CosineAttention,
     DistanceAttention,
     DotProductAttention,
-    fused_attention,
     masked_softmax,
     try_gpu,
 )
@@ -110,17 +108,6 @@ def test_autocast_computes_in_half_precision_and_keeps_the_type_of_the_values(na
     torch.testing.assert_close(out.float(), want, atol=3e-2, rtol=3e-2)
 
 
-@pytest.mark.parametrize("half", [torch.bfloat16, torch.float16])
-def test_autocast_changes_neither_dtype_nor_weights_of_masked_softmax(half):
-    X = array_of(2, 3, 4)
-    want = masked_softmax(X, [0, 3])
-    with torch.autocast("cpu", dtype=half):
-        for scores in (X, X.to(half)):
-            weights = masked_softmax(scores, [0, 3])
-            assert weights.dtype == scores.dtype
-            torch.testing.assert_close(weights.float(), want, atol=1e-2, rtol=0)
-
-
 @pytest.mark.parametrize(("i", "count", "want"), [(0, 0, "cpu"), (0, 1, "cuda:0"), (1, 1, "cpu")])
 def test_a_gpu_is_taken_where_there_is_one_unless_a_device_is_forced(monkeypatch, i, count, want):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
@@ -141,23 +128,6 @@ def test_weights_have_second_and_forward_derivatives(lens):
     assert gradgradcheck(lambda X: masked_softmax(X, lens), X)
 
 
-@every_layer
-def test_a_layer_that_keeps_its_weights_has_second_derivatives(name):
-    layer = LAYERS[name].make(dtype="float64")
-    tensors = [t.requires_grad_() for t in arrays_of(dtype="float64")]
-    assert gradgradcheck(lambda *t: layer(*t, [0, 3]), tensors, fast_mode=True)
-
-
-@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning", "ignore::DeprecationWarning")
-@pytest.mark.parametrize(
-    "record", [partial(torch.jit.trace, check_trace=False), lambda f, x: make_fx(f)(*x)]
-)
-def test_recorded_weights_are_right_for_other_lengths(record):
-    X, some, others = array_of(2, 3, 4), torch.tensor([2, 4]), torch.tensor([0, 3])
-    recorded = record(lambda X, lens: masked_softmax(X, lens), (X, some))
-    torch.testing.assert_close(recorded(X, others), masked_softmax(X, others))
-
-
 # ---- the weights that a layer keeps, and the fused function without them
 
 
@@ -169,25 +139,6 @@ def test_the_kept_weights_have_no_graph_and_are_none_before_a_call_or_unless_ask
     assert not layer.attention_weights.requires_grad
     layer(*arrays_of(), need_weights=False)
     assert layer.attention_weights is None
-
-
-def test_the_fused_function_drops_what_it_is_told_to():
-    assert not fused_attention(*arrays_of(), dropout=1.0).any()
-
-
-def largest_bytes(function, *arguments, **options) -> int:
-    with torch.profiler.profile(profile_memory=True) as record:
-        function(*arguments, **options)
-    return max(event.self_cpu_memory_usage for event in record.events())
-
-
-def test_long_examples_without_weights_give_the_same_and_keep_no_matrix_of_scores():
-    tensors, layer = arrays_of(n=512, m=512, v=D), DotProductAttention()
-    results = [layer(*tensors, [512, 300], need_weights=need) for need in (True, False)]
-    torch.testing.assert_close(*results)
-    scores = 2 * 512 * 512 * 4
-    assert largest_bytes(layer, *tensors, [512, 300], need_weights=True) >= scores
-    assert largest_bytes(layer, *tensors, [512, 300], need_weights=False) < scores / 4
 
 
 def test_a_score_of_one_layer_alone_counts_without_weights_too():

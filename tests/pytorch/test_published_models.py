@@ -1,4 +1,4 @@
-"""GPT-2 and Llama of the `transformers` library, small and random, with the book's layers in them.
+"""GPT-2 of the `transformers` library, small and random, with the book's layers in it.
 
 The book does not need that library: `weekly.yml` installs it, and without it nothing is tested.
 """
@@ -6,7 +6,7 @@ The book does not need that library: `weekly.yml` installs it, and without it no
 import pytest
 import torch
 
-from d2l_attention.torch import DotProductAttention, MultiHeadAttention, rotate
+from d2l_attention.torch import MultiHeadAttention
 from tests.this_book import BOOK, chapters
 
 transformers = pytest.importorskip("transformers")
@@ -48,30 +48,3 @@ def test_the_layer_with_the_weights_of_gpt2_gives_its_logits(double):
         x = x + from_gpt2(block.attn.state_dict(), 4)(h, h, h, causal=True)
         x = x + block.mlp(block.ln_2(x))
     torch.testing.assert_close(real.lm_head(real.transformer.ln_f(x)), real(tokens).logits)
-
-
-class Rotary(DotProductAttention):
-    def features(self, queries, keys):
-        return super().features(rotate(queries), rotate(keys))
-
-
-@pytest.mark.parametrize("reordered", [True, False])
-@torch.no_grad()
-def test_llama_needs_its_rows_in_the_order_of_the_chapter(double, reordered):
-    pair = of_the_chapter("pair_neighbors") if reordered else lambda W, _: W
-    config = transformers.LlamaConfig(**SIZES, num_key_value_heads=2, intermediate_size=64)
-    real = drawn(transformers.LlamaForCausalLM(config))
-    tokens = torch.randint(50, (1, 20))
-    x = real.model.embed_tokens(tokens)
-    for block in real.model.layers:
-        layer = MultiHeadAttention(32, 4, num_kv_heads=2, attention=Rotary)
-        h, theirs = block.input_layernorm(x), block.self_attn
-        layer(h, h, h)  # makes the parameters
-        layer.W_q.weight.copy_(pair(theirs.q_proj.weight, 4))
-        layer.W_k.weight.copy_(pair(theirs.k_proj.weight, 2))
-        layer.W_v.weight.copy_(theirs.v_proj.weight)
-        layer.W_o.weight.copy_(theirs.o_proj.weight)
-        x = x + layer(h, h, h, causal=True)
-        x = x + block.mlp(block.post_attention_layernorm(x))
-    error = (real.lm_head(real.model.norm(x)) - real(tokens).logits).abs().max()
-    assert (error < 1e-5) if reordered else (error > 0.1)
