@@ -89,6 +89,8 @@ class Language:
 
     def with_fields(self, text: str, name: str, names: tuple[str, ...]) -> str | None:
         """Return a text that is a message with something in its fields, with these in words."""
+        if (match := EMPHASIZED.fullmatch(text)) and (inner := self.whole(match[2], *names)):
+            return f"{match[1]}{inner}{match[1]}"
         for pattern, message in patterns(self, name):
             if match := pattern.fullmatch(text):
                 fields = {key: self.listed(part, *names) for key, part in match.groupdict().items()}
