@@ -2,6 +2,7 @@
 
 import ast
 import re
+import string
 import subprocess
 import sys
 from html import unescape
