@@ -34,7 +34,7 @@ def functions(kind: str, inputs: tuple) -> dict:
 
 
 def fused(queries, keys, values, lens):
-    keep = torch.arange(keys.shape[1]) < lens[:, None, None, None]
+    keep = torch.arange(keys.shape[1], device=keys.device) < lens[:, None, None, None]
     heads = (x.unsqueeze(1) for x in (queries, keys, values))
     return F.scaled_dot_product_attention(*heads, attn_mask=keep).squeeze(1)
 
