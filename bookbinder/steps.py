@@ -22,10 +22,6 @@ from bookbinder.reading_time import minutes
 
 Step = Callable[[Book, Edition, list[Chapter]], list[Chapter]]
 
-MINUTES, NOTATION = "{{minutes}}", "{{notation}}"
-READ = worded("about {minutes} minutes to read")
-READ_AND_PRACTISED = worded("about {minutes} minutes to read, {practised} for the exercises")
-LETTERS = worded("**Letters** are explained in the [notation]({page}).")
 ELSEWHERE = worded("{words} (in {framework})")
 # A link to another edition, in any language: its words, folder, file, heading.
 LED = re.compile(rf"\[({WORDS_OF_LINK})\]\(\.\./([\w-]+)/(\w+)\.ipynb(#{TARGET})?\)")
@@ -39,17 +35,15 @@ def written(book: Book, edition: Edition, _: list[Chapter] = ()) -> list[Chapter
 
 def laid_over(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Chapter]:
     """Return chapters with what the overlay of the edition's framework changes."""
-    overlays = [book.overlay_file(edition, chapter.name) for chapter in chapters]
-    return [
-        lay_over(chapter, overlay, book.named(overlay)) if overlay else chapter
-        for chapter, overlay in zip(chapters, overlays, strict=True)
-    ]
+    paths = [book.overlay_file(edition, chapter.name) for chapter in chapters]
+    pairs = zip(chapters, paths, strict=True)
+    return [lay_over(c, path, book.named(path)) if path else c for c, path in pairs]
 
 
 def in_words_of(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Chapter]:
     """Return chapters that say `tensor`, or what the framework calls it, for {{array}}."""
     words = {f"{{{{{name}}}}}": word for name, word in edition.words}
-    made = [with_prose(chapter, lambda source: with_texts(source, words)) for chapter in chapters]
+    made = [with_texts(chapter, words) for chapter in chapters]
     for chapter in made:
         name_cells(chapter.notebook)  # the id of a cell is that of what it says
     return made
@@ -58,19 +52,12 @@ def in_words_of(book: Book, edition: Edition, chapters: list[Chapter]) -> list[C
 def filled_in(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Chapter]:
     """Return chapters with what is computed from their text: the minutes, the notation."""
     notation = table(read_notation(book.source, edition.framework), chapters)
-    has_letters = PAGE in book.chapters
-
-    def filled(chapter: Chapter) -> Chapter:
-        texts = {NOTATION: notation, MINUTES: time_text(chapter, has_letters)}
-        return with_prose(chapter, lambda source: with_texts(source, texts))
-
-    return [filled(chapter) for chapter in chapters]
-
-
-def with_texts(source: str, texts: dict[str, str]) -> str:
-    for place, text in texts.items():
-        source = source.replace(place, text)
-    return source
+    letters = worded("**Letters** are explained in the [notation]({page}).")
+    letters = f"\n\n{letters.format(page=f'{PAGE}.ipynb')}" if PAGE in book.chapters else ""
+    return [
+        with_texts(c, {"{{notation}}": notation, "{{minutes}}": time_text(c) + letters})
+        for c in chapters
+    ]
 
 
 def led_elsewhere(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Chapter]:
@@ -148,8 +135,21 @@ def prose_changed(notebook: NotebookNode, changed: Callable[[str], str]) -> Note
     return made
 
 
-def time_text(chapter: Chapter, has_letters: bool) -> str:
-    """Return how long a chapter takes, and where its letters stand."""
+def with_texts(chapter: Chapter, texts: dict[str, str]) -> Chapter:
+    """Return a chapter whose prose has a text in each place, {{minutes}}, that is for one."""
+
+    def filled(source: str) -> str:
+        for place, text in texts.items():
+            source = source.replace(place, text)
+        return source
+
+    return with_prose(chapter, filled)
+
+
+def time_text(chapter: Chapter) -> str:
+    """Return how long a chapter takes."""
     read, practised = minutes(chapter)
-    text = (READ_AND_PRACTISED if practised else READ).format(minutes=read, practised=practised)
-    return f"{text}\n\n{LETTERS.format(page=f'{PAGE}.ipynb')}" if has_letters else text
+    text = worded("about {minutes} minutes to read")
+    if practised:
+        text = worded("about {minutes} minutes to read, {practised} for the exercises")
+    return text.format(minutes=read, practised=practised)

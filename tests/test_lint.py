@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from bookbinder.chapters import Chapter, places_of
+from bookbinder.chapters import Chapter
 from bookbinder.page import Page
 from tests.text_checks import agrees, problems
 
@@ -62,7 +62,8 @@ def page(name, text):
     executed = nbformat.v4.new_notebook(cells=[{**code, "outputs": [shown]}, cells[1]])
     notebook = nbformat.v4.new_notebook(cells=cells)
     file = f"book/{name}.md"
-    return Page(Chapter(name, file, notebook, places_of(file, notebook, [1, 1])), executed)
+    places = [f"{file}:{number}" for number in range(1, 99)]
+    return Page(Chapter(name, file, notebook, [places, places]), executed)
 
 
 def found(tmp_path, old="", new=""):

@@ -8,11 +8,9 @@ from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.files import BookError
 from bookbinder.notation import read_notation, table
-from bookbinder.page import Page
 from bookbinder.reading_time import minutes, sections
 from bookbinder.steps import filled_in
 from tests.conftest import SAMPLE
-from tests.text_checks import early_uses
 
 SECOND = "# 2. Second\n\nTake $m$ and $r$.\n\n{{notation}}\n\n![A box.](figures/box.svg)\n"
 LETTERS = """
@@ -26,7 +24,7 @@ code = "m, Q[e, i], …"
 symbol = '$r$'
 meaning = "radius"
 shape = "scalar"
-code = "r"
+code = { pytorch = "r" }
 chapter = 2
 """
 
@@ -71,17 +69,8 @@ def test_the_notation_table_has_common_letters_first_and_those_of_the_chapters_t
     text = table(read_notation(book.source, "pytorch"), read(book))
     assert text.index("**In every chapter**") < text.index("**Only in chapter 2**")
     assert "| $m$, $\\mathbf Q$ | keys | scalar | `m`, `Q[e, i]`, … |" in text
+    assert "| $r$ | radius | scalar | `r` |" in text
     assert "Only in chapter" not in table(read_notation(book.source, "pytorch"), read(book)[:1])
-
-
-def change_letters(book, old, new):
-    assert old in LETTERS
-    (book.source / "notation.toml").write_text(LETTERS.replace(old, new))
-
-
-def test_a_letter_has_the_name_of_the_framework(book):
-    change_letters(book, '"r"', '{ pytorch = "r", jax = "radii" }')
-    assert read_notation(book.source, "jax")[1].code == "radii"
 
 
 @pytest.mark.parametrize(
@@ -90,11 +79,12 @@ def test_a_letter_has_the_name_of_the_framework(book):
         ("[[letter]]", "[[letter]", "notation.toml: "),
         ('meaning = "keys"', "", "'meaning'"),
         ("shape", "shap", "'shap'"),
-        ('"r"', '{ pytorch = "r" }', r"\$r\$: code has no name for jax"),
+        ("2", "2", r"\$r\$: code has no name for jax"),
     ],
 )
 def test_a_broken_notation_is_named(book, old, new, message):
-    change_letters(book, old, new)
+    assert old in LETTERS
+    (book.source / "notation.toml").write_text(LETTERS.replace(old, new))
     with pytest.raises(BookError, match=message):
         read_notation(book.source, "jax")
 
@@ -117,19 +107,3 @@ def test_diagrams_come_to_the_notebooks_that_show_them(book):
     (book.source / "figures/box.svg").unlink()
     with pytest.raises(BookError, match=r"book/figures/box\.svg: cannot be read"):
         bring_diagrams(book, book.editions[0], read(book), folder)
-
-
-def test_a_term_is_not_used_before_it_is_explained(tmp_path):
-    def found(*texts):
-        pages = []
-        for number, text in enumerate(texts):
-            path = tmp_path / f"0{number}_page.md"
-            path.write_text(f"# {number}. T\n\nA lid.\n\n## Begin\n\n{text}\n")
-            chapter = read_chapter(path, path.name)
-            pages.append(Page(chapter, chapter.notebook))
-        return early_uses(pages)
-
-    used, told = "Two lids.", "A **lid** closes."
-    assert found(used, told) == ["00_page.md:7: 'lid' is explained only later, in 01_page"]
-    assert found(told, used) == []
-    assert found("A [cover](01_page.ipynb), which is a lid, and `lid`.", told) == []

@@ -36,8 +36,6 @@ RUN = (
     "make lab  # set up once, then open the book in JupyterLab",
     "```",
     "",
-    worded("Each chapter's page also has its notebook for download, at the top right."),
-    "",
 )
 
 
