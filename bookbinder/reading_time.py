@@ -68,10 +68,11 @@ def count_words(section: Section, line: Line) -> None:
 
 
 def count_lines(section: Section, cell: NotebookNode) -> None:
+    lines = sum(bool(line.strip()) for line in cell.source.splitlines())
     if "solution" in tags_of(cell):
-        section.solution_lines += lines_in(cell.source)
+        section.solution_lines += lines
     elif not (set(tags_of(cell)) & set(FOLDED) or "explore(" in cell.source):
-        section.code_lines += lines_in(cell.source)
+        section.code_lines += lines
 
 
 def words_in(line: Line) -> int:
@@ -84,10 +85,6 @@ def words_in(line: Line) -> int:
     code = [line.content] * (line.kind == "fence")
     formulas = sum(node.type.startswith("math") for node in line.nodes)
     return formulas + len(WORD.findall(" ".join([number, *words, *code])))
-
-
-def lines_in(source: str) -> int:
-    return sum(bool(line.strip()) for line in source.splitlines())
 
 
 def minutes(chapter: Chapter) -> tuple[int, int]:

@@ -66,18 +66,13 @@ def led_elsewhere(book: Book, edition: Edition, chapters: list[Chapter]) -> list
     They are written like any other link, `[chapter 11](11_positions_in_the_score.ipynb)`, and lead
     to the folder of the first edition that has the chapter.
     """
-    owners = {
-        name: other
-        for other in reversed(book.editions)
-        for name in edition.without
-        if name not in other.without
-    }
 
     def led(link: re.Match) -> str:
         _, words, target = link.groups()
-        owner = owners.get(target.partition("#")[0].removesuffix(".ipynb"))
-        if owner is None:
+        name = target.partition("#")[0].removesuffix(".ipynb")
+        if name not in edition.without:
             return link[0]
+        owner = next((other for other in book.editions if name not in other.without), edition)
         words = ELSEWHERE.format(words=words, framework=owner.name)
         return f"[{words}](../{owner.notebooks.name}/{target})"
 

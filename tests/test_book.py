@@ -11,7 +11,6 @@ import pytest
 from bookbinder.binding import notebook_path, stale_files
 from bookbinder.chapters import tags_of
 from bookbinder.execution import cell_message, output_problems
-from bookbinder.overlay import PLACE, overlays_of
 from bookbinder.site.sources import shown_terms, term_places
 from bookbinder.steps import title_in_contents
 from bookbinder.worksheets import names_in, students
@@ -37,12 +36,6 @@ def listed(found):
 def test_generated_files_are_what_the_source_gives(edition):
     found = stale_files(BOOK, edition)
     assert not found, listed([*found, "run `make notebooks`"])
-
-
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_overlays_read_alone_with_the_headings_of_their_chapters(edition):
-    written = [overlay for overlay in overlays_of(BOOK, edition) if overlay.changes]
-    assert not [overlay.file for overlay in written if overlay.changes[0].kind != PLACE]
 
 
 @pytest.mark.parametrize("edition", EDITIONS)

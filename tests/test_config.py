@@ -44,18 +44,8 @@ def test_a_folder_without_book_toml_is_named(tmp_path):
         read_book(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("file", "message"),
-    [
-        (
-            "book/jax/00_frist.md",
-            r"book/jax/00_frist.md: .* for it \(did you mean '00_first'",
-        ),
-        ("book/jax/01_second.md", "book/jax/01_second.md: book.toml has no chapter for it"),
-        ("book/pytorch/00_first.md", "book/pytorch/00_first.md: book.toml has no chapter for it"),
-    ],
-)
-def test_an_overlay_of_no_chapter_is_named(tiny, file, message):
-    write_files(tiny, {"book.toml": TWO, file: ""})
-    with pytest.raises(BookError, match=message):
+@pytest.mark.parametrize("file", ["jax/00_frist", "jax/01_second", "pytorch/00_first"])
+def test_an_overlay_of_no_chapter_is_named(tiny, file):
+    write_files(tiny, {"book.toml": TWO, f"book/{file}.md": ""})
+    with pytest.raises(BookError, match=f"^book/{file}.md: book.toml has no chapter for it"):
         read_book(tiny)
