@@ -40,30 +40,21 @@ def read_chapter(path: Path, file: str) -> Chapter:
     if not text.strip():
         raise BookError(f"{file}: is empty")
     notebook = nbformat.v4.new_notebook(cells=jupytext.reads(text, fmt="md").cells)
-    chapter = Chapter(
-        path.stem, file, notebook, places_of(file, notebook, cell_lines(text, notebook))
-    )
+    chapter = Chapter(path.stem, file, notebook, places_of(file, text, notebook))
     check_tags(chapter)
     name_cells(chapter.notebook)
     return chapter
 
 
-def cell_lines(text: str, notebook: NotebookNode) -> list[int]:
-    """Return the line of `text`, from 1, on which the source of each cell begins."""
-    lines, position = [], 0
+def places_of(file: str, text: str, notebook: NotebookNode) -> list[list[str]]:
+    """Return "file:line" for each line of each cell, from 1; `text` is that of the file."""
+    places, position = [], 0
     for cell in notebook.cells:
         position = text.index(cell.source, position)
-        lines.append(text.count("\n", 0, position) + 1)
+        first, lines = text.count("\n", 0, position) + 1, cell.source.splitlines() or [""]
+        places.append([f"{file}:{number}" for number, _ in enumerate(lines, first)])
         position += len(cell.source)
-    return lines
-
-
-def places_of(file: str, notebook: NotebookNode, lines: list[int]) -> list[list[str]]:
-    """Return "file:line" for each line of each cell, from the line on which each cell begins."""
-    return [
-        [f"{file}:{line + offset}" for offset in range(max(1, len(cell.source.splitlines())))]
-        for cell, line in zip(notebook.cells, lines, strict=True)
-    ]
+    return places
 
 
 def number_of(name: str) -> int | None:

@@ -3,7 +3,7 @@
 import difflib
 import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bookbinder.files import BookError
@@ -28,7 +28,6 @@ KEYS = {  # of book.toml, with what stands there where one is left out; None: it
     "frameworks": None,
     "appendices": [],
     "repository": "",
-    "routes": {},
     "unlinked": [],
 }
 
@@ -77,8 +76,6 @@ class Book:
     languages: tuple[str, ...] = (ENGLISH,)
     repository: str = ""  # where it is published
     appendices: tuple[str, ...] = ()  # the last chapters, named by letters in the contents
-    # name -> what to read: "chapter", all of it but its exercises, or "chapter#Heading"
-    routes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unlinked: tuple[str, ...] = ()  # terms whose later uses do not link to their explanation
 
     @property
@@ -101,17 +98,13 @@ class Book:
     def edition(self, framework: str, language: str = ENGLISH) -> Edition:
         """Return the edition of a framework in a language."""
         if language not in self.languages:
-            raise BookError(
-                f"no language {language!r} in {FILE}; known: {', '.join(self.languages)}"
-            )
-        names = list(dict.fromkeys(e.framework for e in self.editions))
-        if framework not in names:
-            raise BookError(
-                f"no framework {framework!r} in {FILE}{guess(framework, names)}; "
-                f"known: {', '.join(names)}"
-            )
-        edition = next(e for e in self.editions if e.framework == framework)
-        return replace(edition, language=language)
+            known = ", ".join(self.languages)
+            raise BookError(f"no language {language!r} in {FILE}; known: {known}")
+        english = {edition.framework: edition for edition in self.editions}
+        if framework not in english:
+            hint = f"{guess(framework, english)}; known: {', '.join(english)}"
+            raise BookError(f"no framework {framework!r} in {FILE}{hint}")
+        return replace(english[framework], language=language)
 
     def editions_in(self, language: str) -> tuple[Edition, ...]:
         """Return the editions of all frameworks in a language."""
@@ -125,8 +118,8 @@ class Book:
 def read_book(root: Path) -> Book:
     """Return the book that `root`/book.toml describes.
 
-    Raises BookError for a key that is missing or misspelt, for an unknown framework, and where
-    book.toml and the files of chapters and overlays disagree.
+    Raises BookError for a key that is missing or misspelt, for an unknown framework, and for a
+    file of a chapter or overlay that it does not list.
     """
     root = root.resolve()
     try:
@@ -141,14 +134,10 @@ def read_book(root: Path) -> Book:
     table["chapters"] += table["appendices"]
     lists = {key: tuple(value) for key, value in table.items() if isinstance(value, list)}
     book = Book(root=root, editions=editions, **table | lists)
-    if unknown := set(book.languages) - set(LANGUAGES):
+    if book.languages[:1] != (ENGLISH,) or set(book.languages) - set(LANGUAGES):
         known = ", ".join(LANGUAGES)
-        raise BookError(f"{FILE}: unknown language {min(unknown)!r}; known: {known}")
-    if book.languages[:1] != (ENGLISH,):
-        raise BookError(f"{FILE}: languages must begin with {ENGLISH!r}")
+        raise BookError(f"{FILE}: languages must begin with {ENGLISH!r}, and be of: {known}")
     check_chapters(book)
-    for edition in book.editions:
-        check_overlays(book, edition)
     return book
 
 
@@ -181,30 +170,21 @@ def read_editions(root: Path, frameworks: dict) -> tuple[Edition, ...]:
 
 
 def check_chapters(book: Book) -> None:
-    """Raise BookError unless book.toml lists just the files in the source folder."""
-    written = {path.stem for path in book.source.glob("*.md")}
-    for name in book.chapters:
-        if name not in written:
-            file, near = book.named(book.chapter_file(name)), written - set(book.chapters)
-            raise BookError(f"{FILE}: chapter {name!r} has no file {file}{guess(name, near)}")
-    for name in sorted(written - set(book.chapters)):
-        file = book.named(book.chapter_file(name))
-        raise BookError(f"{file}: not listed under chapters in {FILE}")
-
-
-def check_overlays(book: Book, edition: Edition) -> None:
-    """Raise BookError for an overlay of no chapter, and where what is left out does not exist."""
-    if unknown := set(edition.without) - set(book.chapters):
-        where = f"{FILE}: [frameworks.{edition.framework}]"
-        name = min(unknown)
-        hint = guess(name, book.chapters)
-        raise BookError(f"{where}: without names no chapter: {name!r}{hint}")
-    first = edition.framework == book.editions[0].framework
-    there = [] if first else book.chapters_of(edition)
-    for path in sorted((book.source / edition.framework).glob("*.md")):
-        if path.stem not in there:
-            of = f"the edition has no chapter {path.stem!r}{guess(path.stem, there)}"
-            raise BookError(f"{book.named(path)}: {of}")
+    """Raise BookError where a file in the source, or what an edition leaves out, is no chapter."""
+    folders: dict[Path, Sequence[str]] = {book.source: book.chapters}
+    for edition in book.editions:
+        for name in edition.without:
+            if name not in book.chapters:
+                where = f"{FILE}: [frameworks.{edition.framework}]"
+                hint = guess(name, book.chapters)
+                raise BookError(f"{where}: without names no chapter: {name!r}{hint}")
+        is_first = edition == book.editions[0]  # whose code stands in the chapters
+        folders[book.source / edition.framework] = () if is_first else book.chapters_of(edition)
+    for folder, names in folders.items():
+        for path in sorted(folder.glob("*.md")):
+            if path.stem not in names:
+                hint = guess(path.stem, names)
+                raise BookError(f"{book.named(path)}: {FILE} has no chapter for it{hint}")
 
 
 def chapter_named(name: str, known: Sequence[str]) -> str:

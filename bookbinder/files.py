@@ -29,15 +29,12 @@ def read_notebook(path: Path) -> NotebookNode:
         raise BookError(f"{path} is no notebook ({reason}); `{COMMAND}` makes it anew") from None
 
 
-def write_whole(path: Path, text: str) -> bool:
-    """Write `text` to `path` by way of a file beside it; return whether anything changed.
+def write_whole(path: Path, content: str | bytes) -> bool:
+    """Write a file by way of one beside it; return whether anything changed.
 
     Interrupted or failing, it leaves the old file as it was and nothing beside it.
     """
-    return write_bytes_whole(path, text.encode())
-
-
-def write_bytes_whole(path: Path, data: bytes) -> bool:
+    data = content.encode() if isinstance(content, str) else content
     new = path.with_name(f".{path.name}.new")
     try:
         if path.exists() and path.read_bytes() == data:

@@ -30,7 +30,7 @@ from bookbinder.catalogs import (
 from bookbinder.chapters import Chapter
 from bookbinder.config import PACKAGE, Book
 from bookbinder.diagrams import figure_messages
-from bookbinder.files import BookError, write_bytes_whole, write_whole
+from bookbinder.files import BookError, write_whole
 from bookbinder.language import language_of, translated
 from bookbinder.notation import PAGE, read_notation
 from bookbinder.page import headings_of
@@ -131,7 +131,7 @@ def update_messages(book: Book, language: str) -> None:
         all_of_it, missing = all_of_it + len(texts), missing + lacking
         wrong += disagreements(catalog, file)
     print(f"{language}: {all_of_it} messages, {missing} missing")
-    write_bytes_whole(compiled_file(book, language), compiled(book, language))
+    write_whole(compiled_file(book, language), compiled(book, language))
     write_whole(readme_file(book, language), translated_readme(book, language))
     if wrong:
         raise BookError("\n".join(wrong))

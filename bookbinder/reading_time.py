@@ -68,10 +68,11 @@ def count_words(section: Section, line: Line) -> None:
 
 
 def count_lines(section: Section, cell: NotebookNode) -> None:
+    lines = sum(bool(line.strip()) for line in cell.source.splitlines())
     if "solution" in tags_of(cell):
-        section.solution_lines += lines_in(cell.source)
+        section.solution_lines += lines
     elif not (set(tags_of(cell)) & set(FOLDED) or "explore(" in cell.source):
-        section.code_lines += lines_in(cell.source)
+        section.code_lines += lines
 
 
 def words_in(line: Line) -> int:
@@ -86,16 +87,9 @@ def words_in(line: Line) -> int:
     return formulas + len(WORD.findall(" ".join([number, *words, *code])))
 
 
-def lines_in(source: str) -> int:
-    return sum(bool(line.strip()) for line in source.splitlines())
-
-
 def minutes(chapter: Chapter) -> tuple[int, int]:
     """Return the minutes to read a chapter and those for its exercises, in steps of five."""
-    read = sum(s.minutes for s in sections(chapter) if not s.is_exercises)
-    practised = sum(s.minutes for s in sections(chapter) if s.is_exercises)
-    return in_fives(read), in_fives(practised)
-
-
-def in_fives(minutes: float) -> int:
-    return 5 * round(minutes / 5)
+    parts = sections(chapter)
+    read = sum(section.minutes for section in parts if not section.is_exercises)
+    practised = sum(section.minutes for section in parts if section.is_exercises)
+    return 5 * round(read / 5), 5 * round(practised / 5)

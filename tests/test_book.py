@@ -1,6 +1,5 @@
 """The book itself: generated files match their source, and its text is right."""
 
-import ast
 import json
 import os
 import re
@@ -12,8 +11,6 @@ import pytest
 from bookbinder.binding import notebook_path, stale_files
 from bookbinder.chapters import tags_of
 from bookbinder.execution import cell_message, output_problems
-from bookbinder.export import saved_in
-from bookbinder.overlay import PLACE, overlays_of
 from bookbinder.site.sources import shown_terms, term_places
 from bookbinder.steps import title_in_contents
 from bookbinder.worksheets import names_in, students
@@ -21,8 +18,6 @@ from tests.conftest import ROOT
 from tests.text_checks import explained, problems
 from tests.this_book import BOOK, checked_exercises, pages
 
-MOST_LINES = {ast.FunctionDef: 20, ast.ClassDef: 75}  # docstrings apart
-MOST_LINES_OF_A_MODULE = 810  # with them
 FIGURE = re.compile(r"^(?:explore|draw_arcs)\(|plt\.subplots\(", re.MULTILINE)
 DRAWS = re.compile(
     r"^(?:explore|draw_arcs)\(|plt\.|\bax\.|show_(heatmaps|sentences)\(|\b(?:Plot|Live)\(",
@@ -41,12 +36,6 @@ def listed(found):
 def test_generated_files_are_what_the_source_gives(edition):
     found = stale_files(BOOK, edition)
     assert not found, listed([*found, "run `make notebooks`"])
-
-
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_overlays_read_alone_with_the_headings_of_their_chapters(edition):
-    written = [overlay for overlay in overlays_of(BOOK, edition) if overlay.changes]
-    assert not [overlay.file for overlay in written if overlay.changes[0].kind != PLACE]
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
@@ -73,31 +62,6 @@ def test_words_that_never_link_are_terms_of_the_book():
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
-def test_saved_functions_and_classes_are_short_enough_to_teach(edition):
-    found = [
-        f"{saved.names[node.name]}: {node.name} has {lines} lines"
-        for page in pages(edition)
-        for saved in saved_in(page.chapter)
-        for node in ast.parse(saved.source).body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
-        and (lines := lines_of_code(node)) > MOST_LINES[type(node)]
-    ]
-    assert not found, listed(found)
-
-
-def lines_of_code(node):
-    """Return how many lines a definition has, without its docstrings."""
-    definitions = [n for n in ast.walk(node) if isinstance(n, ast.FunctionDef | ast.ClassDef)]
-    words = [n.body[0] for n in definitions if ast.get_docstring(n)]
-    return node.end_lineno - node.lineno + 1 - sum(d.end_lineno - d.lineno + 1 for d in words)
-
-
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_the_module_is_small(edition):
-    assert len(edition.module.read_text(encoding="utf-8").splitlines()) <= MOST_LINES_OF_A_MODULE
-
-
-@pytest.mark.parametrize("edition", EDITIONS)
 def test_code_that_only_draws_is_folded_and_lessons_are_not(edition):
     found = [
         f"{page.chapter.where(index)}: {problem}"
@@ -120,24 +84,20 @@ def drawing_problem(source, is_tagged):
 
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_cells_are_formatted_to_79_columns(edition, tmp_path):
+    long = []
     for page in pages(edition):
         for index, cell in enumerate(page.chapter.notebook.cells):
             if cell.cell_type == "code":
-                file = page.chapter.where(index).rpartition("/")[2].replace(":", "_line_")
-                source = cell.source.replace("#@save", "# @save")
+                where, source = page.chapter.where(index), cell.source.replace("#@save", "# @save")
+                file = where.rpartition("/")[2].replace(":", "_line_")
                 (tmp_path / f"{file}.py").write_text(f"{source}\n", encoding="utf-8")
+                long += [f"{where}: {x}" for x in source.splitlines() if len(x) > 79]
+    assert not long, listed(long)
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "--no-cache", "--diff"]
     done = subprocess.run(
         [*command, "--line-length=79", str(tmp_path)], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout
-    long = [
-        f"{file.name}: {line}"
-        for file in sorted(tmp_path.glob("*.py"))
-        for line in file.read_text(encoding="utf-8").splitlines()
-        if len(line) > 79
-    ]
-    assert not long, listed(long)
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
@@ -160,15 +120,7 @@ def test_no_worksheet_shows_or_needs_a_solution(edition):
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
-def test_chapters_check_the_exercises_that_are_declared_for_them(edition):
-    for page in pages(edition):
-        cells = [c.source for c in page.chapter.notebook.cells if c.cell_type == "code"]
-        checked = set(CHECKED.findall("\n".join(cells)))
-        assert checked == checked_exercises(page.number), page.name
-
-
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_every_check_has_a_solution_that_passes_it(edition):
+def test_chapters_check_the_declared_exercises_and_each_has_a_solution_that_passes(edition):
     for page in pages(edition):
         asked, solved = set(), set()
         for cell in page.executed.cells:
@@ -178,7 +130,7 @@ def test_every_check_has_a_solution_that_passes_it(edition):
                 if "solution" in tags_of(cell):
                     shown = str([output.get("data") for output in cell.outputs])
                     solved |= {number for number in numbers if f"{number} passed." in shown}
-        assert solved == asked, page.name
+        assert solved == asked == checked_exercises(page.number), page.name
 
 
 @pytest.mark.skipif(

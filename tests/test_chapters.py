@@ -32,7 +32,10 @@ def test_a_misspelt_tag_is_named(path):
         read_chapter(path, "book/00_x.md")
 
 
-def test_an_empty_chapter_is_named(path):
+def test_an_empty_or_missing_chapter_is_named(path):
     path.write_text("\n")
     with pytest.raises(BookError, match=r"^book/00_x.md: is empty$"):
+        read_chapter(path, "book/00_x.md")
+    path.unlink()
+    with pytest.raises(BookError, match=r"^book/00_x.md: cannot be read: .*No such file"):
         read_chapter(path, "book/00_x.md")

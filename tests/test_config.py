@@ -18,9 +18,9 @@ KEY, TABLE = 'title = "Tiny"', "[frameworks.pytorch]"
 MISTAKES = [
     (KEY, "", "missing key 'title'"),
     ("title", "titel", r"unknown key 'titel' \(did you mean 'title'\?\)"),
-    ("00_first", "00_frist", r"'00_frist' has no file book/00_frist.md \(did you mean"),
-    (', "01_second"]', "]", "book/01_second.md: not listed under chapters in book.toml"),
-    ('["en"]', '["en", "xx"]', "unknown language 'xx'; known: en, zh, ko, vi, id"),
+    ("00_first", "00_frist", r"book/00_first.md: book.toml has no .* \(did you mean '00_frist'"),
+    (', "01_second"]', "]", "book/01_second.md: book.toml has no chapter for it"),
+    ('["en"]', '["en", "xx"]', "languages must .* be of: en, zh, ko, vi, id"),
     ('["en"]', '["zh"]', "languages must begin with 'en'"),
     (TABLE, "[frameworks.torch]", "torch.: not in d2l_attention/frameworks/ .did you mean 'pyto"),
     (TABLE, "", "missing key 'frameworks'"),
@@ -44,15 +44,8 @@ def test_a_folder_without_book_toml_is_named(tmp_path):
         read_book(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("file", "message"),
-    [
-        ("book/jax/00_frist.md", r"book/jax/00_frist.md: .* no chapter '00_frist' \(did you mean"),
-        ("book/jax/01_second.md", "book/jax/01_second.md: the edition has no chapter '01_second'"),
-        ("book/pytorch/00_first.md", "the edition has no chapter '00_first'"),
-    ],
-)
-def test_an_overlay_of_no_chapter_is_named(tiny, file, message):
-    write_files(tiny, {"book.toml": TWO, file: ""})
-    with pytest.raises(BookError, match=message):
+@pytest.mark.parametrize("file", ["jax/00_frist", "jax/01_second", "pytorch/00_first"])
+def test_an_overlay_of_no_chapter_is_named(tiny, file):
+    write_files(tiny, {"book.toml": TWO, f"book/{file}.md": ""})
+    with pytest.raises(BookError, match=f"^book/{file}.md: book.toml has no chapter for it"):
         read_book(tiny)

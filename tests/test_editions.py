@@ -1,12 +1,8 @@
 """Two frameworks in one book: each command knows which is meant, and links lead to the other."""
 
 import os
-import re
-import subprocess
 import sys
-import tomllib
 from dataclasses import replace
-from fnmatch import fnmatch
 
 import nbformat
 import pytest
@@ -17,8 +13,7 @@ from bookbinder.config import read_book
 from bookbinder.execution import kernel_environment
 from bookbinder.files import BookError
 from bookbinder.page import Page, link_problems
-from tests.conftest import ROOT, TINY, bind_without_running, code_cell, write_files
-from tests.this_book import BOOK
+from tests.conftest import TINY, bind_without_running, code_cell, write_files
 
 LACKING = {  # a book of two chapters, of which the second edition leaves out one
     "book.toml": TINY["book.toml"] + '[frameworks.jax]\nwithout = ["01_second"]\n',
@@ -167,17 +162,6 @@ def test_a_framework_that_is_missing_is_named_before_anything_is_bound(tiny, cap
     (error,) = capsys.readouterr().err.splitlines()
     assert error.startswith("error: the edition in PyTorch needs torch: ")
     assert not (tiny / "notebooks").exists()
-
-
-def test_no_readers_copies_are_seen_by_git_or_the_linter():
-    ignored = (ROOT / ".gitignore").read_text().splitlines()
-    excluded = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]
-    for edition in BOOK.editions:
-        command = ["make", "--no-print-directory", "-n", "lab", f"FRAMEWORK={edition.framework}"]
-        shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
-        (folder,) = re.findall(r'bookbinder lab .*"(.*)"', shown)
-        assert any(fnmatch(f"{folder}/", pattern) for pattern in ignored), folder
-        assert any(fnmatch(folder, pattern) for pattern in excluded["extend-exclude"]), folder
 
 
 def test_kernels_of_a_framework_see_a_gpu_only_when_asked(monkeypatch):

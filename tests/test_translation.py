@@ -390,12 +390,9 @@ def test_a_language_that_is_not_in_the_book_is_named(tmp_path, monkeypatch, caps
         assert capsys.readouterr().err == "error: no language 'zh' in book.toml; known: en\n"
 
 
-# A chapter in other words: what links, routes, editions and minutes go by stays.
+# A chapter in other words: what links, editions and minutes go by stays.
 
-COMPOSED = [
-    "about {minutes} minutes to read, {practised} for the exercises",
-    "**In {route}** {what} (about {time})",
-]
+COMPOSED = ["about {minutes} minutes to read, {practised} for the exercises"]
 LOOK, REFERENCES = pseudo("Look-here"), pseudo("References")
 ROLES = ["title", "question", "learn", "need", "time", "exercises", "summary", "references"]
 
@@ -404,7 +401,7 @@ ROLES = ["title", "question", "learn", "need", "time", "exercises", "summary", "
 def book(tmp_path):
     (tmp_path / "book").mkdir()
     (tmp_path / "book/01_first.md").write_text(SAMPLE)
-    return Book(tmp_path, "T", 9, ("01_first",), (), routes={"two_hours": ("01_first#Look here",)})
+    return Book(tmp_path, "T", 9, ("01_first",), ())
 
 
 def read(book, language=ENGLISH):
@@ -419,12 +416,9 @@ def text_of(chapter):
     return "\n".join(cell.source for cell in chapter.notebook.cells)
 
 
-def test_links_and_routes_lead_to_the_headings_that_are_shown(book):
+def test_links_lead_to_the_headings_that_are_shown(book):
     (chapter,) = read(book, "zh")
-    look, route = pseudo("Look here"), pseudo("**In {route}** ").format(route="two hours")
     assert f"{pseudo('[a look]')}(#{LOOK}) [[1]](#{REFERENCES})" in text_of(chapter)
-    assert f"{route}[{look}](#{LOOK})" in text_of(chapter)
-    assert f"| [{look}](01_first.ipynb#{LOOK}) |" in text_of(chapter)
     page = Page(chapter, chapter.notebook)
     (book.root / "01_first.ipynb").touch()
     assert link_problems(page, {page.name: page}, book.root) == []

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from bookbinder.catalogs import README, worded
 from bookbinder.config import ENGLISH, LANGUAGES, Book, Edition
-from bookbinder.files import BookError, write_bytes_whole
+from bookbinder.files import BookError, write_whole
 from bookbinder.language import Language, language_of
 from bookbinder.site.building import edition_folder, site_folder
 
@@ -64,7 +64,7 @@ def print_book(book: Book, edition: Edition, exercises: bool = True) -> None:
     name = f"book-{edition.framework}-{edition.language}"
     goal = book.root / "_build" / f"{name}{'' if exercises else '-without-exercises'}.pdf"
     pdf = printed(book, edition, exercises)
-    write_bytes_whole(goal, pdf)
+    write_whole(goal, pdf)
     print(f"{book.named(goal)}: {len(pdf) / 1e6:.1f} MB, {time.monotonic() - begun:.1f} s")
 
 
