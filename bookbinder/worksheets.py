@@ -4,6 +4,7 @@ Both are made from the executed notebooks; nothing is run again.
 """
 
 import ast
+import contextlib
 import copy
 import re
 import symtable
@@ -30,7 +31,6 @@ from bookbinder.steps import english_chapters, without_links_elsewhere
 COMMAND = "make worksheets"
 YOUR_ANSWER = worded("Your answer:")
 YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
-CHECKS = "checks"  # in the metadata of a cell that is the check of an exercise: its number
 FOLDERS = {False: "_build/worksheets", True: "_build/solutions"}
 OPEN = "raise NotImplementedError"
 RULES = worded(  # what students must know of grading
@@ -109,13 +109,13 @@ def students(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
             answerless = without_answers(cell.source, chapter.where(index))
             cell.source = invitation() if is_solution else answerless
         elif is_solution:
-            is_attempted = names_in(cell)[0] & attempts
+            is_attempted = names_in(parsed(cell) or [])[0] & attempts
             cell = nbformat.v4.new_code_cell("" if is_attempted else stubs(cell.source))
         elif YOURS in cell.source:
-            attempts |= names_in(cell)[0]
+            attempts |= names_in(parsed(cell) or [])[0]
         cells += apart(cell) if cell.source else []
     notebook.cells = cells
-    if checked_in(notebook):
+    if checks_in(notebook):
         cells.insert(1, nbformat.v4.new_markdown_cell(RULES))
     name_cells(notebook)
     return notebook
@@ -141,15 +141,9 @@ def emptied(node: ast.stmt) -> ast.stmt:
     return node
 
 
-def names_in(cell: NotebookNode) -> tuple[set[str], set[str]]:
-    """Return the names that a code cell binds for later cells, and those that it uses.
-
-    A cell that does not parse has none.
-    """
-    try:
-        table = symtable.symtable(python_of(cell), "", "exec")
-    except SyntaxError:
-        return set(), set()
+def names_in(body: list[ast.stmt]) -> tuple[set[str], set[str]]:
+    """Return the names that statements bind for later cells, and those that they use."""
+    table = symtable.symtable("\n".join(map(ast.unparse, body)), "", "exec")
     symbols = table.get_symbols()
     bound = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
     used = {s.get_name() for s in symbols if s.is_referenced()}
@@ -192,7 +186,7 @@ def teachers(chapter: Chapter, executed: NotebookNode) -> NotebookNode | None:
             cell.source = "\n".join(tasks[index]).strip("\n")
             kept.append(cell)
         elif cell.cell_type == "code" and YOURS not in cell.source:
-            bound, used = names_in(cell)
+            bound, used = names_in(parsed(cell) or [])
             is_needed = bound & needed and "raises-exception" not in tags_of(cell)
             above = max((at for at in sections if at < index), default=None)
             if sections.get(above) == "exercises" or is_needed or INSTALL in tags_of(cell):
@@ -219,14 +213,12 @@ def apart(cell: NotebookNode) -> list[NotebookNode]:
     if cell.cell_type == "markdown":
         texts = re.split(rf"^({re.escape(invitation())})$", cell.source, flags=re.MULTILINE)
         return [with_source(cell, text) for text in texts if text.strip()]
-    call = call_in(cell) if YOURS in cell.source else None
-    if call is None:
+    body = parsed(cell) if YOURS in cell.source else None
+    if not body or not isinstance(body[-1], ast.Expr) or not check_in(body[-1]):
         return [cell]
-    lines = cell.source.splitlines()
-    above, below = lines[: call.lineno - 1], lines[call.lineno - 1 :]
-    answer, check = (with_source(cell, "\n".join(part)) for part in (above, below))
+    lines, begin = cell.source.splitlines(), body[-1].lineno - 1
+    answer, check = (with_source(cell, "\n".join(x)) for x in (lines[:begin], lines[begin:]))
     answer.outputs, answer.execution_count = [], None
-    check.metadata[CHECKS] = call.args[0].value
     return [answer, check]
 
 
@@ -236,23 +228,49 @@ def with_source(cell: NotebookNode, source: str) -> NotebookNode:
     return part
 
 
-def call_in(cell: NotebookNode) -> ast.Call | None:
-    """Return the call `check("6.2", answer)` with which a cell ends."""
-    body = ast.parse(python_of(cell)).body
-    last = body and isinstance(body[-1], ast.Expr) and body[-1].value
-    is_check = isinstance(last, ast.Call) and ast.unparse(last.func) == "check"
-    return last if is_check else None
+def parsed(cell: NotebookNode) -> list[ast.stmt] | None:
+    """Return the statements of a code cell; None of a file, and where it does not parse."""
+    if cell.source.startswith("%%writefile"):
+        return None
+    for read in (str, without_magics):
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            return ast.parse(read(cell.source)).body
+    return None
 
 
-def python_of(cell: NotebookNode) -> str:
-    """Return the code of a cell with `pass` in place of what is IPython's own."""
-    return re.sub(r"^([ \t]*)[%!].*$", r"\1pass", cell.source, flags=re.MULTILINE)
+def without_magics(source: str) -> str:
+    """Return Python in which IPython's own, `softmax?`, is calls, and `%%time` is left out."""
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    first, end, rest = source.partition("\n")
+    source = f"pass{end}{rest}" if first.startswith("%%") else source
+    return TransformerManager().transform_cell(source)
 
 
-def checked_in(worksheet: NotebookNode) -> dict[str, str]:
-    """Return number -> expression of each answer that a worksheet checks: "6.2" -> "attend"."""
-    checks = [cell for cell in worksheet.cells if CHECKS in cell.metadata]
-    return {cell.metadata[CHECKS]: ast.unparse(call_in(cell).args[1]) for cell in checks}
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def check_in(node: ast.stmt) -> tuple[str, str] | None:
+    """Return number and answer of a check: `check("6.2", attend)`, also in an assert."""
+    simple = isinstance(node, ast.Expr | ast.Assign | ast.Assert)
+    for call in ast.walk(node) if simple else ():
+        match call:
+            case ast.Call(ast.Name("check"), [ast.Constant(number), answer, *_]) | ast.Call(
+                ast.Name("check"), [ast.Constant(number)], [ast.keyword("answer", answer), *_]
+            ):
+                return str(number), ast.unparse(answer)
+    return None
+
+
+def checks_in(notebook: NotebookNode) -> dict[str, tuple[str, int]]:
+    """Return number -> answer, an expression, of its last check, and which code cell that is."""
+    return {
+        check[0]: (check[1], at)
+        for at, cell in enumerate(code_cells(notebook))
+        for check in map(check_in, parsed(cell) or [])
+        if check
+    }
 
 
 def by_exercise(notebook: NotebookNode) -> dict[str, list[NotebookNode]]:

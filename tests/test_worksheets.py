@@ -10,7 +10,7 @@ from bookbinder.chapters import read_chapter, tags_of
 from bookbinder.colab import INSTALL
 from bookbinder.execution import run_to_the_end
 from bookbinder.files import BookError
-from bookbinder.worksheets import apart, checked_in, stubs, students
+from bookbinder.worksheets import apart, checks_in, stubs, students
 from tests.conftest import SAMPLE, TINY, write_files
 
 NAMED = 'repository = "https://github.com/someone/book"\n        '
@@ -178,8 +178,7 @@ def test_an_answer_and_its_check_stand_in_cells_of_their_own():
     assert (check.source, check.outputs) == (source.partition("\n\n\n")[2], [shown])
     worksheet = nbformat.v4.new_notebook()
     worksheet.cells = [answer, check]
-    assert checked_in(worksheet) == {"1.1": "vmap(area)"}
+    assert checks_in(worksheet) == {"1.1": ("vmap(area)", 1)}
     for other in ("x = 1  # your turn", "check('1.1', lambda r: r)", "# your turn"):
         cell = nbformat.v4.new_code_cell(other)
         assert apart(cell) == [cell]
-        assert not checked_in(nbformat.v4.new_notebook(cells=[cell]))
