@@ -17,7 +17,7 @@ from bookbinder.classroom.inside import unpacked
 from bookbinder.classroom.submissions import grade_folder
 from bookbinder.files import BookError
 from bookbinder.solutions import read_bound
-from bookbinder.worksheets import checks_in, sheets, students
+from bookbinder.worksheets import checks_in, sheets
 from d2l_attention.practice import Exercise, audit
 from tests.conftest import ROOT, write_files
 from tests.test_exercises import EXERCISES
@@ -219,7 +219,7 @@ def solutions():
     edition, name = BOOK.editions[0], "06_scaled_dot_product_attention"
     notebook = read_bound(edition.notebooks / f"{name}.ipynb")
     chapter = [one for one in chapters(edition) if one.name == name]
-    return notebook, submissions.questions_in(sheets(BOOK, edition, chapter, students)[name], name)
+    return notebook, submissions.questions_in(sheets(BOOK, edition, chapter)[name], name)
 
 
 @sandboxed

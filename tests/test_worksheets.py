@@ -18,7 +18,7 @@ NAMED = 'repository = "https://github.com/someone/book"\n        '
 
 @pytest.fixture(scope="module")
 def sheets(tmp_path_factory, shared_kernel):
-    """The students' and the teachers' edition of a chapter, and the executed one."""
+    """The root of a book of one chapter, executed, with its worksheet."""
     root = tmp_path_factory.mktemp("sheets")
     book = TINY["book.toml"].replace(', "01_second"', "").replace("seconds", f"{NAMED}seconds")
     write_files(root, {"book.toml": book, "book/00_first.md": SAMPLE})
@@ -27,11 +27,10 @@ def sheets(tmp_path_factory, shared_kernel):
         patch.setattr("bookbinder.execution.NotebookClient", shared_kernel)
         assert main(["bind"]) == 0
         assert main(["worksheets"]) == 0
-        assert main(["worksheets", "--solutions-only"]) == 0
     return root
 
 
-def read(root, folder):
+def read(root, folder="_build/worksheets"):
     notebook = nbformat.read(root / folder / "00_first.ipynb", as_version=4)
     nbformat.validate(notebook)
     return notebook
@@ -54,7 +53,7 @@ def printed(cell):
 
 
 def test_a_worksheet_keeps_tasks_hints_and_stubs_and_nothing_of_a_solution(sheets, shared_kernel):
-    notebook = read(sheets, "_build/worksheets")
+    notebook = read(sheets)
     for secret in ("secret", "math.pi", "12.5664", "symmetry", "turns * 2"):
         assert secret in str(read(sheets, "notebooks/pytorch"))
         assert secret not in str(notebook)
@@ -63,6 +62,7 @@ def test_a_worksheet_keeps_tasks_hints_and_stubs_and_nothing_of_a_solution(sheet
     assert "It has a square in it." in prose
     assert "Why?\n*Your answer:*\n## Summary" in prose  # in cells of their own
     cells = code(notebook)
+    assert ["source_hidden" in str(c.metadata) for c in cells[:3]] == [False, True, False]
     assert cells[1].outputs[0].data["text/plain"] == "42"
     assert printed(cells[3]) == "not attempted\n"  # the reader's cell is there: no stub is needed
     assert cells[4].source == (
@@ -72,24 +72,6 @@ def test_a_worksheet_keeps_tasks_hints_and_stubs_and_nothing_of_a_solution(sheet
     )
     assert not cells[4].outputs
     run(notebook, shared_kernel, sheets)  # from top to bottom, unanswered
-
-
-def test_solutions_are_folded_in_the_notebook_and_open_for_teachers(sheets, shared_kernel):
-    stored = code(read(sheets, "notebooks/pytorch"))
-    assert ["source_hidden" in str(c.metadata) for c in stored] == [False, True, False, False]
-    teachers = read(sheets, "_build/solutions")
-    assert "source_hidden" not in str(teachers)
-    text = "\n".join(c.source for c in teachers.cells)
-    for kept in (
-        "# 1. First: tasks and solutions",
-        "secret formula",
-        "symmetry",
-        "radius = print, 7, 2",
-    ):
-        assert kept in text
-    for left_out in ("unrelated * 6", "word word", "much text", "your turn"):
-        assert left_out not in text
-    run(teachers, shared_kernel, sheets)
 
 
 def test_no_worksheet_is_written_where_one_cannot_be(sheets, tmp_path, monkeypatch, capsys):
@@ -105,10 +87,10 @@ def test_no_worksheet_is_written_where_one_cannot_be(sheets, tmp_path, monkeypat
 
 def test_worksheets_without_outputs_keep_all_else(sheets, tmp_path, monkeypatch):
     monkeypatch.chdir(sheets)
-    with_outputs = read(sheets, "_build/worksheets")
+    with_outputs = read(sheets)
     assert main(["worksheets", "--no-outputs"]) == 0
     bare = read(sheets, "_build/worksheets-no-outputs")
-    assert read(sheets, "_build/worksheets") == with_outputs
+    assert read(sheets) == with_outputs
     assert any(cell.outputs for cell in code(with_outputs))
     assert not any(cell.outputs or cell.execution_count for cell in code(bare))
     assert [cell.source for cell in bare.cells] == [cell.source for cell in with_outputs.cells]

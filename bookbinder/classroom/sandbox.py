@@ -27,7 +27,7 @@ MEMORY = 8 * 2**30  # bytes of addresses, of which frameworks reserve more than 
 LONGEST = 50_000_000  # characters of a reply
 SECRET = [*(PACKAGE / "practice").glob("chapter_*.py"), PACKAGE / "practice" / "numerics.py"]
 CACHE = PACKAGE / "practice" / "__pycache__"  # holds the solutions, too
-MISSING = "bubblewrap, which keeps a student's code apart, does not work here: TEACHING.md says how"
+MISSING = "bubblewrap, which keeps a student's code apart, does not work here: see TEACHING.md"
 
 
 class DiedError(Exception):

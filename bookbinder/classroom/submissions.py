@@ -19,14 +19,14 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 from tqdm import tqdm
 
-from bookbinder.binding import read_edition_chapters
+from bookbinder.binding import as_stored, read_edition_chapters
 from bookbinder.chapters import name_cells, number_of
 from bookbinder.classroom.grading import Question, Session, grade, is_late, started
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.files import BookError, as_text, write_whole
 from bookbinder.publish import unexecuted
-from bookbinder.worksheets import by_exercise, checks_in, invitation, sheets, students, teachers
+from bookbinder.worksheets import by_exercise, checks_in, invitation, sheets
 from d2l_attention.practice.checking import Result
 from d2l_attention.practice.exercises import Exercise, find
 
@@ -82,7 +82,7 @@ def grade_folder(
     edition = book.edition(edition.framework)  # a translated worksheet has the same code
     name = exam.stem if exam else chapter or commonest_chapter(book, edition, submissions, folder)
     chapters = [] if exam else [c for c in read_edition_chapters(book, edition) if c.name == name]
-    worksheet = sheets(book, edition, chapters, students).get(name, new_notebook())
+    worksheet = sheets(book, edition, chapters).get(name, new_notebook())
     questions = exam_questions(exam) if exam else questions_in(worksheet, name)
     for submission in submissions:
         choose_sheet(submission, "" if exam else str(number_of(name)), questions)
@@ -93,7 +93,8 @@ def grade_folder(
     grade_all(submissions, asked, edition.framework, table)
     if table.paper:
         bring_diagrams(book, edition, chapters, table.folder)
-        solutions = sheets(book, edition, chapters, teachers)[name]
+        (chapter,) = chapters
+        solutions = as_stored(book, edition, chapter)
         papers = paper_sheets(table.path.name, worksheet, solutions, submissions)
         for task, sheet in papers.items():
             write_whole(table.folder / f"paper-{task}.ipynb", as_text(sheet))
