@@ -199,7 +199,9 @@ class Asked:
         return result
 
     def returned(self, inputs: Iterable = ()) -> object:
-        given = [as_numbers(x) for x in inputs]
+        given = [  # a stream does not let one keep its parts, but copies of them
+            np.stack([np.array(part) for part in x]) if isinstance(x, Stream) else x for x in inputs
+        ]
         returned, changed = self.asked(given, lambda r: (received(r), any(r["changed"])))
         self.changed = self.changed or changed
         return returned
@@ -254,13 +256,6 @@ def received(reply: dict) -> object:
     if reply["kind"] == "list":
         return array.tolist()
     return array if reply["kind"] == "NumPy array" else Received(array, str(reply["dtype"]))
-
-
-def as_numbers(value: object) -> object:
-    """Return an input of an answer as it goes to the sandbox."""
-    if isinstance(value, Stream):  # which does not let one keep its parts
-        return np.stack([np.array(part) for part in value])
-    return value
 
 
 # Which statements of a notebook its answers need

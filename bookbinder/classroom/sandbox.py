@@ -93,13 +93,7 @@ class Sandbox:
             self.first = None
 
 
-def cache_of(framework: str) -> Path:
-    """Return where the programs of notebooks are kept, if their framework compiles them."""
-    return ROOT / "_build" / f"{framework}-cache"
-
-
-def variables(framework: str) -> dict[str, str]:
-    cache = cache_of(framework)
+def variables(framework: str, cache: Path) -> dict[str, str]:
     of_the_framework = load(framework).environment("cpu", cache) | load(framework).VARIABLES
     return of_the_framework | {
         "D2L_DEVICE": "cpu",
@@ -122,8 +116,8 @@ def bubblewrap_works() -> bool:
 
 def bubblewrap(framework: str, tell: int) -> list[str]:
     """Return the command of a process that sees Python, its packages, and ours without answers."""
-    system = ["/usr", "/bin", "/lib", "/lib64", sys.base_prefix, sys.prefix, PACKAGE, RUNNER]
-    system.append(cache_of(framework))
+    cache = ROOT / "_build" / f"{framework}-cache"  # of compiled programs, in some frameworks
+    system = ["/usr", "/bin", "/lib", "/lib64", sys.base_prefix, sys.prefix, PACKAGE, RUNNER, cache]
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
     command += ["--as-pid-1", "--info-fd", tell]
     command += ["--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"]
@@ -135,7 +129,7 @@ def bubblewrap(framework: str, tell: int) -> list[str]:
         command += ["--ro-bind", "/dev/null", path]
     if CACHE.exists():
         command += ["--tmpfs", CACHE]
-    for name, value in {**variables(framework), "PYTHONPATH": PACKAGE.parent}.items():
+    for name, value in {**variables(framework, cache), "PYTHONPATH": PACKAGE.parent}.items():
         command += ["--setenv", name, value]
     command += ["--remount-ro", "/", "--chdir", HOME]
     limits = [f"--as={MEMORY}", "--nproc=500", f"--fsize={SCRATCH}", "--core=0"]

@@ -6,9 +6,9 @@ interrupted run goes on where it stopped and only what has changed is graded aga
 
 import csv
 import hashlib
-import importlib.util
 import io
 import os
+import runpy
 import secrets
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
@@ -44,14 +44,11 @@ Write them into the column `{number} (paper)` of `{table}`; then call `make grad
 
 @dataclass
 class Sheet:
-    """A notebook of a submission, and the numbers that it checks."""
+    """A notebook of a submission, and the numbers of the chapters of which it checks exercises."""
 
     path: Path
     notebook: NotebookNode
-    checks: set[str]
-
-    def of(self, chapter: str) -> set[str]:
-        return {number for number in self.checks if number.startswith(f"{chapter}.")}
+    chapters: set[str]
 
 
 @dataclass
@@ -63,10 +60,6 @@ class Submission:
     chosen: Sheet | None = None  # the one that is graded
     trouble: str = ""
     results: dict[str, Result] = field(default_factory=dict)
-
-    @property
-    def late(self) -> bool:
-        return any(map(is_late, self.results.values()))
 
 
 def grade_folder(
@@ -85,7 +78,7 @@ def grade_folder(
     worksheet = sheets(book, edition, chapters).get(name, new_notebook())
     questions = exam_questions(exam) if exam else questions_in(worksheet, name)
     for submission in submissions:
-        choose_sheet(submission, "" if exam else str(number_of(name)), questions)
+        choose_sheet(submission, "" if exam else str(number_of(name)))
     seed = private_seed(folder)
     asked = [Question(q.exercise.with_seed(seed), q.answer) for q in questions]
     salt = salt_of(asked, edition.framework, exam)
@@ -138,22 +131,20 @@ def read_sheet(submission: Submission, path: Path, folder: Path) -> None:
         text = path.read_text(encoding="utf-8-sig")
         notebook = unexecuted(nbformat.reads(text, as_version=4))
         by_exercise(notebook)  # raises where a cell has no text
-        submission.sheets.append(Sheet(path, notebook, {*checks_in(notebook)}))
+        chapters = {number.partition(".")[0] for number in checks_in(notebook)}
+        submission.sheets.append(Sheet(path, notebook, chapters))
     except Exception:  # whatever stands in it
         submission.trouble = f"no notebook, or one above {LARGEST >> 20} MB: {name}"
 
 
-def choose_sheet(submission: Submission, chapter: str, questions: list[Question]) -> None:
+def choose_sheet(submission: Submission, chapter: str) -> None:
     """Take the notebook of a chapter, or one without a check; or say what does not fit."""
     every = submission.sheets
-    fitting = [sheet for sheet in every if not chapter or sheet.of(chapter)]
-    fitting = fitting or [sheet for sheet in every if not sheet.checks]
+    fitting = [sheet for sheet in every if not chapter or chapter in sheet.chapters]
+    fitting = fitting or [sheet for sheet in every if not sheet.chapters]
     names = " and ".join(sheet.path.name for sheet in fitting or every)
     if len(fitting) == 1:
-        submission.chosen = fitting[0]
-        others = fitting[0].of(chapter) - {q.exercise.number for q in questions}
-        of = f"of another version of the book: it has exercise {min(others, default='')}"
-        submission.trouble = of if others else ""
+        submission.chosen, submission.trouble = fitting[0], ""
     elif fitting:
         submission.trouble = f"{len(fitting)} notebooks, of which one can count: {names}"
     else:
@@ -166,7 +157,7 @@ def commonest_chapter(
 ) -> str:
     sheets = [sheet for submission in submissions for sheet in submission.sheets]
     names = book.chapters_of(edition)
-    counts = {name: sum(bool(x.of(str(number_of(name)))) for x in sheets) for name in names}
+    counts = {name: sum(str(number_of(name)) in x.chapters for x in sheets) for name in names}
     if not any(counts.values()):
         raise BookError(f"{folder}: no notebook checks an exercise of the book")
     return max(names, key=counts.get)
@@ -186,12 +177,10 @@ def questions_in(worksheet: NotebookNode, name: str) -> list[Question]:
 def exam_questions(path: Path) -> list[Question]:
     """Return a teacher's own exercises; the name of each is that of the answer, too."""
     try:
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        values = runpy.run_path(str(path))
     except Exception as error:  # whatever is wrong with it
         raise BookError(f"{path}: {type(error).__name__}: {error}") from None
-    exercises = {n: value for n, value in vars(module).items() if isinstance(value, Exercise)}
+    exercises = {name: value for name, value in values.items() if isinstance(value, Exercise)}
     if not exercises:
         raise BookError(f"{path} defines no Exercise")
     return [Question(exercise, name) for name, exercise in exercises.items()]
@@ -272,10 +261,8 @@ class Table:
         return bool(is_graded) and self.feedback(submission).exists()
 
     def digest(self, submission: Submission) -> str:
-        with submission.chosen.path.open("rb") as file:
-            notebook = hashlib.file_digest(file, "sha256").digest()
-        digest = hashlib.sha256(notebook + self.salt).hexdigest()[:16]
-        return f"n{digest}"  # which is no spreadsheet's number
+        digest = hashlib.sha256(submission.chosen.path.read_bytes() + self.salt).hexdigest()
+        return f"n{digest[:16]}"  # which is no spreadsheet's number
 
     def add(self, submission: Submission) -> None:
         row, lines = {"submission": submission.name, "remarks": submission.trouble}, []
@@ -285,7 +272,8 @@ class Table:
                 row[heading(exercise)] = int(result.passed)
                 row[f"{exercise.number} mistake"] = "" if result.passed else mistake
                 lines.append(f"{exercise.number} {result.status}. {result.message}")
-        if not (submission.trouble or submission.late):  # these are looked at again
+        late = any(map(is_late, submission.results.values()))
+        if not (submission.trouble or late):  # these are looked at again
             row["notebook"] = self.digest(submission)
         row = {column: safe(value) for column, value in row.items()}
         before = self.rows.get(row["submission"], {})
@@ -318,8 +306,8 @@ def rows_in(path: Path) -> list[dict[str, str]]:
     """Return the rows of a table, with commas or, as some spreadsheets save it, semicolons."""
     try:
         text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
-        commas = text.partition("\n")[0].count(";") == 0
-        return list(csv.DictReader(io.StringIO(text), delimiter="," if commas else ";"))
+        delimiter = ";" if ";" in text.partition("\n")[0] else ","
+        return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
     except (csv.Error, UnicodeDecodeError):
         why = "cannot be read, and may have points of yours: save it as CSV in UTF-8, or delete it"
         raise BookError(f"{path} {why}") from None
