@@ -212,18 +212,12 @@ def test_frauds_leave_no_process_and_no_file(graded, tmp_path_factory):
     assert not list(tmp_path_factory.getbasetemp().rglob("MARKER"))
 
 
-@pytest.fixture(scope="module")
-def solutions():
-    """The chapter of the layer, with the solutions as a student's answers."""
+@sandboxed
+def test_the_books_own_solutions_get_all_points_with_any_seed():
     edition, name = BOOK.editions[0], "06_scaled_dot_product_attention"
     notebook = read_bound(edition.notebooks / f"{name}.ipynb")
     chapter = [one for one in chapters(edition) if one.name == name]
-    return notebook, submissions.questions_in(sheets(BOOK, edition, chapter)[name], name)
-
-
-@sandboxed
-def test_the_books_own_solutions_get_all_points_with_any_seed(solutions):
-    notebook, questions = solutions
+    questions = submissions.questions_in(sheets(BOOK, edition, chapter)[name], name)
     session = Session(FRAMEWORK)
     for step in steps(notebook, questions):
         if isinstance(step, str):

@@ -346,7 +346,7 @@ def test_a_changed_sentence_falls_back_and_is_counted(tmp_path, monkeypatch):
     assert title_and_words() == "# 0. 第一\n\n几句话。"
     calls = []
     monkeypatch.setattr(worksheets, "bring_diagrams", lambda *given: calls.append(given))
-    worksheets.bind_worksheets(book, edition, solutions_only=False)
+    worksheets.bind_worksheets(book, edition)
     folder = tmp_path / "_build/worksheets/pytorch-zh"
     assert "\n# 0. 第一\n\n几句话。" in (
         nbformat.read(folder / "00_first.ipynb", 4).cells[0].source
