@@ -77,27 +77,17 @@ def test_no_worksheet_is_written_where_one_cannot_be(sheets, tmp_path, monkeypat
     assert not (tmp_path / "_build").exists()
 
 
-def test_worksheets_without_outputs_keep_all_else(sheets, tmp_path, monkeypatch):
-    monkeypatch.chdir(sheets)
-    with_outputs = read(sheets)
-    assert main(["worksheets", "--no-outputs"]) == 0
-    bare = read(sheets, "_build/worksheets-no-outputs")
-    assert read(sheets) == with_outputs
-    assert any(cell.outputs for cell in code(with_outputs))
-    assert not any(cell.outputs or cell.execution_count for cell in code(bare))
-    assert [cell.source for cell in bare.cells] == [cell.source for cell in with_outputs.cells]
-
-
-def test_copies_may_be_worksheets_with_outputs_or_without(sheets, tmp_path, monkeypatch):
+def test_worksheets_and_copies_of_them_without_outputs_keep_all_else(sheets, tmp_path, monkeypatch):
     monkeypatch.chdir(sheets)
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
-    bring = ["copies", "--worksheets", str(tmp_path)]
-    assert main([*bring, "--no-outputs"]) == 0
-    notebook = read(tmp_path, ".")
-    assert "secret" not in str(notebook)
-    assert not any(cell.outputs for cell in code(notebook))
-    assert main(bring) == 0
-    assert any(cell.outputs for cell in code(read(tmp_path, ".")))
+    whole = read(sheets)
+    assert any(cell.outputs for cell in code(whole))
+    assert main(["worksheets", "--no-outputs"]) == 0
+    assert main(["copies", "--worksheets", "--no-outputs", str(tmp_path)]) == 0
+    for bare in (read(sheets, "_build/worksheets-no-outputs"), read(tmp_path, ".")):
+        assert not any(cell.outputs or cell.execution_count for cell in code(bare))
+        assert [cell.source for cell in bare.cells] == [cell.source for cell in whole.cells]
+    assert read(sheets) == whole
 
 
 @pytest.mark.parametrize("lost", ["\n</details>", "<summary>Solution</summary>"])
