@@ -66,17 +66,6 @@ def test_a_worksheet_keeps_tasks_hints_and_stubs_and_nothing_of_a_solution(sheet
     run_to_the_end(shared_kernel(notebook, timeout=20, resources=resources))  # unanswered
 
 
-def test_no_worksheet_is_written_where_one_cannot_be(sheets, tmp_path, monkeypatch, capsys):
-    for name in ("book/00_first.md", "notebooks/pytorch/00_first.ipynb"):
-        write_files(tmp_path, {name: (sheets / name).read_text()})
-    toml = TINY["book.toml"].replace("seconds", f"{NAMED}seconds")
-    write_files(tmp_path, {"book.toml": toml, "book/01_second.md": "# 1. Next\n"})
-    monkeypatch.chdir(tmp_path)
-    assert main(["worksheets"]) == 1
-    assert "01_second.ipynb is missing; run `make notebooks` first" in capsys.readouterr().err
-    assert not (tmp_path / "_build").exists()
-
-
 def test_worksheets_and_copies_of_them_without_outputs_keep_all_else(sheets, tmp_path, monkeypatch):
     monkeypatch.chdir(sheets)
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
