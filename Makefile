@@ -70,7 +70,7 @@ endif
 notebooks: $(TOOLS)  ## bind the book of all frameworks, and execute what has changed; CHAPTER="4 5", these only; LANGUAGE=zh, with its catalogs
 	@$(BIND) bind $(CHAPTER) $(ONE) --languages $(LANGUAGE)
 
-worksheets: $(READY)  ## bind the students' edition, without solutions; ARGS=--no-outputs or, for teachers, --solutions-only
+worksheets: $(READY)  ## bind the students' edition, without solutions; ARGS=--no-outputs
 	@$(BIND) worksheets $(EDITION) $(ARGS)
 
 grade: $(READY)  ## grade worksheets in a sandbox, SUBMISSIONS=folder; ARGS="--exercises exam.py", your own exercises

@@ -129,6 +129,21 @@ def with_progress(book: Book, edition: Edition, chapter: Chapter) -> NotebookNod
         return execute(chapter, folder, seconds, lambda _: bar.update(), edition.framework)
 
 
+def as_stored(
+    book: Book, edition: Edition, chapter: Chapter, command: str = COMMAND
+) -> NotebookNode:
+    """Return the notebook of an English chapter with the outputs that are stored of it.
+
+    Raises:
+        BookError: There is none, or it has other code.
+    """
+    source = notebook_path(book.edition(edition.framework), chapter.name)
+    stored = read_bound(source)
+    if code_ids(stored) != code_ids(chapter.notebook):
+        raise BookError(f"{book.named(source)} differs from {chapter.file}; run `{COMMAND}` first")
+    return published(chapter, with_outputs(chapter, stored), command)
+
+
 def bind_translation(book: Book, edition: Edition, wanted: Container[str] = ()) -> None:
     """Write the notebooks of a translated edition, all or some: the English ones in its language.
 
@@ -145,13 +160,8 @@ def bind_translation(book: Book, edition: Edition, wanted: Container[str] = ()) 
         expected.add(notebook_path(edition, chapter.name))
         if wanted and chapter.name not in wanted:
             continue
-        source = notebook_path(english, chapter.name)
-        stored = read_bound(source)
-        if code_ids(stored) != code_ids(chapter.notebook):
-            stale = f"{book.named(source)} differs from {chapter.file}"
-            raise BookError(f"{stale}; run `{COMMAND}` first")
-        notebook = published(chapter, with_outputs(chapter, stored))
-        notebook = folded(in_language(notebook, language, chapter.name), language.said(SOLUTION))
+        notebook = in_language(as_stored(book, english, chapter), language, chapter.name)
+        notebook = folded(notebook, language.said(SOLUTION))
         write_whole(notebook_path(edition, chapter.name), as_text(notebook))
     bring_diagrams(book, edition, chapters, edition.notebooks)
     for path in set(edition.notebooks.glob("*.ipynb")) - expected:

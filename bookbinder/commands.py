@@ -61,8 +61,6 @@ def parser() -> argparse.ArgumentParser:
     fresh("folder", type=Path)
     fresh("chapter", nargs="?", default="")
     worksheets = add("worksheets", make_worksheets, "bind the edition without solutions")
-    about = "bind tasks and solutions, for teachers"
-    worksheets("--solutions-only", action="store_true", help=about)
     about = "so that readers predict"
     for command in (copies, worksheets):
         command("--no-outputs", dest="outputs", action="store_false", help=about)
@@ -140,7 +138,7 @@ def open_lab(book: Book, options: argparse.Namespace) -> None:
 
 
 def make_worksheets(book: Book, options: argparse.Namespace) -> None:
-    bind_worksheets(book, edition_of(book, options), options.solutions_only, options.outputs)
+    bind_worksheets(book, edition_of(book, options), options.outputs)
 
 
 def grade_submissions(book: Book, options: argparse.Namespace) -> None:

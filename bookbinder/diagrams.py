@@ -46,10 +46,6 @@ def drawings(source: Path) -> dict[str, Callable[[Callable[[str], str]], str]]:
     return import_module(script.stem).DIAGRAMS
 
 
-def is_prose(message: str) -> bool:
-    return bool(WORD.search(NO_PROSE.sub(" ", message)))
-
-
 def figure_messages(source: Path) -> list[tuple[str, str]]:
     """Return the words of all diagrams in `source`, each with the first file that has it.
 
@@ -60,7 +56,7 @@ def figure_messages(source: Path) -> list[tuple[str, str]]:
         texts: list[str] = []  # title and description first
         drawn(lambda message, texts=texts: texts.append(message) or message)
         for message in texts[0 if name.startswith(AT_HOME) else 2 :]:
-            if is_prose(message):
+            if WORD.search(NO_PROSE.sub(" ", message)):
                 first_files.setdefault(message, f"{source.name}/{FOLDER}/{name}.svg")
     return list(first_files.items())
 

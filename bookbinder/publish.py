@@ -24,12 +24,12 @@ METADATA = {
 }
 
 
-def published(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
+def published(chapter: Chapter, executed: NotebookNode, command: str = COMMAND) -> NotebookNode:
     """Return the executed notebook with origin, metadata, alt texts and folded code."""
     notebook = copy.deepcopy(executed)
     notebook.metadata = nbformat.from_dict(METADATA)
     first = title_cell(notebook)
-    first.source = f"{origin(chapter.file)}\n{first.source}"
+    first.source = f"{origin(chapter.file, command)}\n{first.source}"
     for cell in notebook.cells:
         if hidden := hidden_in_lab(cell):
             cell.metadata["jupyter"] = hidden
@@ -89,7 +89,7 @@ def without_files(traceback: list[str]) -> list[str]:
     return [entry for entry in traceback if not ANSI.sub("", entry).startswith("File ")]
 
 
-def origin(file: str, command: str = COMMAND) -> str:
+def origin(file: str, command: str) -> str:
     return f"<!-- Made from {file} by `{command}`: change that file, not this one. -->"
 
 

@@ -26,7 +26,7 @@ from bookbinder.files import BookError, as_text, read_notebook, write_whole
 from bookbinder.language import Language, language_of
 from bookbinder.publish import DECIDE, covered, unexecuted
 from bookbinder.steps import english_chapters, title_in_contents, without_links_elsewhere
-from bookbinder.worksheets import sheets, students
+from bookbinder.worksheets import sheets
 
 BROKEN = worded("{yours} cannot be read; `make fresh CHAPTER={name}` brings a new one")
 STAYS = worded("{yours} is yours and stays; the new version is {new}")
@@ -58,7 +58,7 @@ def bring_copies(
         name: read_notebook(notebook_path(edition, name)) for name in book.chapters_of(edition)
     }
     if worksheets:  # made here: the book may be another user's, where nothing can be written
-        whole = sheets(book, edition, english_chapters(book, edition), students)
+        whole = sheets(book, edition, english_chapters(book, edition))
     bring_pictures(edition, folder)
     versions = []
     for name, notebook in whole.items():

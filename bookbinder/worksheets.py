@@ -1,37 +1,29 @@
-"""Worksheets: the students' edition, without solutions, and the teachers', with little else.
-
-Both are made from the executed notebooks; nothing is run again.
-"""
+"""Worksheets, the students' edition, without solutions, made of notebooks as they are stored."""
 
 import ast
+import contextlib
 import copy
 import re
 import symtable
-from collections.abc import Callable
-from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
-from bookbinder.binding import notebook_path
+from bookbinder.binding import as_stored
 from bookbinder.catalogs import worded
-from bookbinder.chapters import Chapter, name_cells, tags_of, title_cell
-from bookbinder.colab import INSTALL
+from bookbinder.chapters import Chapter, name_cells, tags_of
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.files import BookError, as_text, write_whole
 from bookbinder.language import in_language, language_of
-from bookbinder.page import ANSWER, exercise_of, lines_of, markdown_lines
-from bookbinder.publish import DECIDE, covered, origin, published, unexecuted
-from bookbinder.solutions import read_bound
+from bookbinder.page import ANSWER, exercise_of, markdown_lines
+from bookbinder.publish import DECIDE, covered, unexecuted
 from bookbinder.steps import english_chapters, without_links_elsewhere
 
 COMMAND = "make worksheets"
 YOUR_ANSWER = worded("Your answer:")
 YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
-CHECKS = "checks"  # in the metadata of a cell that is the check of an exercise: its number
-FOLDERS = {False: "_build/worksheets", True: "_build/solutions"}
 OPEN = "raise NotImplementedError"
 RULES = worded(  # what students must know of grading
     "**Before you hand this in**: keep the names of the functions, and each check below its "
@@ -39,26 +31,16 @@ RULES = worded(  # what students must know of grading
     "yet, what has this name at the end of the notebook. Import only packages that this book "
     "uses: there are no others where your answers are graded."
 )
-TASKS_AND_SOLUTIONS = worded("{title}: tasks and solutions")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def worksheets_folder(
-    book: Book, edition: Edition, solutions_only: bool, outputs: bool = True
-) -> Path:
-    """Return where they go: `_build/worksheets`, of further editions a folder below."""
-    folder = book.root / (FOLDERS[solutions_only] + "-no-outputs" * (not outputs))
-    return folder if edition == book.editions[0] else folder / edition.notebooks.name
-
-
-def bind_worksheets(
-    book: Book, edition: Edition, solutions_only: bool, outputs: bool = True
-) -> None:
-    """Write the students' or the teachers' version of every chapter of an edition."""
-    folder = worksheets_folder(book, edition, solutions_only, outputs)
+def bind_worksheets(book: Book, edition: Edition, outputs: bool = True) -> None:
+    """Write the worksheets of an edition, those of further editions to a folder below."""
+    folder = book.root / ("_build/worksheets" + "-no-outputs" * (not outputs))
+    folder = folder if edition == book.editions[0] else folder / edition.notebooks.name
     chapters = english_chapters(book, edition)
     decide = language_of(book, edition.language).said(DECIDE)
-    made = sheets(book, edition, chapters, teachers if solutions_only else students)
+    made = sheets(book, edition, chapters)
     bring_diagrams(book, edition, chapters, folder)
     for name, sheet in made.items():
         path = folder / f"{name}.ipynb"
@@ -66,36 +48,14 @@ def bind_worksheets(
         print(book.named(path))
 
 
-def sheets(
-    book: Book, edition: Edition, chapters: list[Chapter], version: Callable
-) -> dict[str, NotebookNode]:
-    """Return what `version`, `students` or `teachers`, makes of each English chapter, by its name.
-
-    They are in the language of the edition.
-    """
-    language, english = language_of(book, edition.language), book.edition(edition.framework)
-    made = {}
+def sheets(book: Book, edition: Edition, chapters: list[Chapter]) -> dict[str, NotebookNode]:
+    """Return the worksheet of each English chapter, by its name, in the edition's language."""
+    language, made = language_of(book, edition.language), {}
     for chapter in chapters:
-        sheet = version(chapter, bound(book, notebook_path(english, chapter.name), chapter))
-        if sheet is not None:
-            title = title_cell(sheet)
-            title.source = f"{origin(chapter.file, COMMAND)}\n{title.source}"
-            sheet = in_language(sheet, language, chapter.name)
-            made[chapter.name] = without_links_elsewhere(sheet)
+        sheet = students(chapter, as_stored(book, edition, chapter, COMMAND))
+        sheet = in_language(sheet, language, chapter.name)
+        made[chapter.name] = without_links_elsewhere(sheet)
     return made
-
-
-def bound(book: Book, path: Path, chapter: Chapter) -> NotebookNode:
-    """Return the executed notebook of a chapter with its text as it was written."""
-    notebook = read_bound(path)
-    expected = published(chapter, chapter.notebook)
-    if [cell.source for cell in notebook.cells] != [cell.source for cell in expected.cells]:
-        raise BookError(
-            f"{book.named(path)} differs from {chapter.file}; run `make notebooks` first"
-        )
-    for cell, written in zip(notebook.cells, chapter.notebook.cells, strict=True):
-        cell.source = written.source
-    return notebook
 
 
 def students(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
@@ -109,13 +69,13 @@ def students(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
             answerless = without_answers(cell.source, chapter.where(index))
             cell.source = invitation() if is_solution else answerless
         elif is_solution:
-            is_attempted = names_in(cell)[0] & attempts
+            is_attempted = names_in(parsed(cell) or [])[0] & attempts
             cell = nbformat.v4.new_code_cell("" if is_attempted else stubs(cell.source))
         elif YOURS in cell.source:
-            attempts |= names_in(cell)[0]
+            attempts |= names_in(parsed(cell) or [])[0]
         cells += apart(cell) if cell.source else []
     notebook.cells = cells
-    if checked_in(notebook):
+    if checks_in(notebook):
         cells.insert(1, nbformat.v4.new_markdown_cell(RULES))
     name_cells(notebook)
     return notebook
@@ -141,15 +101,9 @@ def emptied(node: ast.stmt) -> ast.stmt:
     return node
 
 
-def names_in(cell: NotebookNode) -> tuple[set[str], set[str]]:
-    """Return the names that a code cell binds for later cells, and those that it uses.
-
-    A cell that does not parse has none.
-    """
-    try:
-        table = symtable.symtable(python_of(cell), "", "exec")
-    except SyntaxError:
-        return set(), set()
+def names_in(body: list[ast.stmt]) -> tuple[set[str], set[str]]:
+    """Return the names that statements bind for later cells, and those that they use."""
+    table = symtable.symtable("\n".join(map(ast.unparse, body)), "", "exec")
     symbols = table.get_symbols()
     bound = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
     used = {s.get_name() for s in symbols if s.is_referenced()}
@@ -174,38 +128,6 @@ def without_answers(source: str, where: str) -> str:
     )
 
 
-def teachers(chapter: Chapter, executed: NotebookNode) -> NotebookNode | None:
-    """Return tasks and solutions with the cells above that they need; None if there are none."""
-    tasks: dict[int, list[str]] = {}  # cell -> its lines among the exercises
-    sections: dict[int, str] = {}  # cell -> the section in which it ends
-    for line in lines_of(chapter, fenced=True):
-        sections[line.cell] = line.section
-        if line.section == "exercises":
-            tasks.setdefault(line.cell, []).append(line.text)
-    if not tasks:
-        return None
-    notebook = copy.deepcopy(executed)
-    kept: list[NotebookNode] = []
-    needed: set[str] = set()
-    for index, cell in reversed(list(enumerate(notebook.cells))):
-        if index in tasks:
-            cell.source = "\n".join(tasks[index]).strip("\n")
-            kept.append(cell)
-        elif cell.cell_type == "code" and YOURS not in cell.source:
-            bound, used = names_in(cell)
-            is_needed = bound & needed and "raises-exception" not in tags_of(cell)
-            above = max((at for at in sections if at < index), default=None)
-            if sections.get(above) == "exercises" or is_needed or INSTALL in tags_of(cell):
-                needed |= used
-                cell.metadata.pop("jupyter", None)
-                kept.append(cell)
-    title = title_cell(executed).source.splitlines()[0].removeprefix("# ")
-    title = TASKS_AND_SOLUTIONS.format(title=title)
-    notebook.cells = [nbformat.v4.new_markdown_cell(f"# {title}"), *reversed(kept)]
-    name_cells(notebook)
-    return notebook
-
-
 def invitation() -> str:
     """Return the line under which an answer on paper goes."""
     return f"*{YOUR_ANSWER}*"
@@ -219,14 +141,12 @@ def apart(cell: NotebookNode) -> list[NotebookNode]:
     if cell.cell_type == "markdown":
         texts = re.split(rf"^({re.escape(invitation())})$", cell.source, flags=re.MULTILINE)
         return [with_source(cell, text) for text in texts if text.strip()]
-    call = call_in(cell) if YOURS in cell.source else None
-    if call is None:
+    body = parsed(cell) if YOURS in cell.source else None
+    if not body or not isinstance(body[-1], ast.Expr) or not check_in(body[-1]):
         return [cell]
-    lines = cell.source.splitlines()
-    above, below = lines[: call.lineno - 1], lines[call.lineno - 1 :]
-    answer, check = (with_source(cell, "\n".join(part)) for part in (above, below))
+    lines, begin = cell.source.splitlines(), body[-1].lineno - 1
+    answer, check = (with_source(cell, "\n".join(x)) for x in (lines[:begin], lines[begin:]))
     answer.outputs, answer.execution_count = [], None
-    check.metadata[CHECKS] = call.args[0].value
     return [answer, check]
 
 
@@ -236,23 +156,49 @@ def with_source(cell: NotebookNode, source: str) -> NotebookNode:
     return part
 
 
-def call_in(cell: NotebookNode) -> ast.Call | None:
-    """Return the call `check("6.2", answer)` with which a cell ends."""
-    body = ast.parse(python_of(cell)).body
-    last = body and isinstance(body[-1], ast.Expr) and body[-1].value
-    is_check = isinstance(last, ast.Call) and ast.unparse(last.func) == "check"
-    return last if is_check else None
+def parsed(cell: NotebookNode) -> list[ast.stmt] | None:
+    """Return the statements of a code cell; None of a file, and where it does not parse."""
+    if cell.source.startswith("%%writefile"):
+        return None
+    for read in (str, without_magics):
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            return ast.parse(read(cell.source)).body
+    return None
 
 
-def python_of(cell: NotebookNode) -> str:
-    """Return the code of a cell with `pass` in place of what is IPython's own."""
-    return re.sub(r"^([ \t]*)[%!].*$", r"\1pass", cell.source, flags=re.MULTILINE)
+def without_magics(source: str) -> str:
+    """Return Python in which IPython's own, `softmax?`, is calls, and `%%time` is left out."""
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    first, end, rest = source.partition("\n")
+    source = f"pass{end}{rest}" if first.startswith("%%") else source
+    return TransformerManager().transform_cell(source)
 
 
-def checked_in(worksheet: NotebookNode) -> dict[str, str]:
-    """Return number -> expression of each answer that a worksheet checks: "6.2" -> "attend"."""
-    checks = [cell for cell in worksheet.cells if CHECKS in cell.metadata]
-    return {cell.metadata[CHECKS]: ast.unparse(call_in(cell).args[1]) for cell in checks}
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def check_in(node: ast.stmt) -> tuple[str, str] | None:
+    """Return number and answer of a check: `check("6.2", attend)`, also in an assert."""
+    simple = isinstance(node, ast.Expr | ast.Assign | ast.Assert)
+    for call in ast.walk(node) if simple else ():
+        match call:
+            case ast.Call(ast.Name("check"), [ast.Constant(number), answer, *_]) | ast.Call(
+                ast.Name("check"), [ast.Constant(number)], [ast.keyword("answer", answer), *_]
+            ):
+                return str(number), ast.unparse(answer)
+    return None
+
+
+def checks_in(notebook: NotebookNode) -> dict[str, tuple[str, int]]:
+    """Return number -> answer, an expression, of its last check, and which code cell that is."""
+    return {
+        check[0]: (check[1], at)
+        for at, cell in enumerate(code_cells(notebook))
+        for check in map(check_in, parsed(cell) or [])
+        if check
+    }
 
 
 def by_exercise(notebook: NotebookNode) -> dict[str, list[NotebookNode]]:

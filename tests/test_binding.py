@@ -145,6 +145,7 @@ def test_a_broken_notebook_is_named_and_bound_anew(bound, capsys):
         assert f"{FIRST} is no notebook" in error
         assert "`make notebooks` makes it anew" in error
     assert not (bound / "mine").exists()
+    assert not (bound / "_build/worksheets").exists()
     assert main(["bind", "00_first"]) == 0
     assert (bound / FIRST).read_bytes() == before
 

@@ -13,7 +13,7 @@ from bookbinder.chapters import tags_of
 from bookbinder.execution import cell_message, output_problems
 from bookbinder.site.sources import shown_terms, term_places
 from bookbinder.steps import title_in_contents
-from bookbinder.worksheets import names_in, students
+from bookbinder.worksheets import names_in, parsed, students
 from tests.conftest import ROOT
 from tests.text_checks import explained, problems
 from tests.this_book import BOOK, checked_exercises, pages
@@ -111,7 +111,7 @@ def test_no_worksheet_shows_or_needs_a_solution(edition):
         assert [line for line in gone if line in shown] == [], page.name
         code = [cell for cell in page.executed.cells if cell.cell_type == "code"]
         solutions, others = (
-            [names_in(cell) for cell in code if ("solution" in tags_of(cell)) == is_solution]
+            [names_in(parsed(c)) for c in code if ("solution" in tags_of(c)) == is_solution]
             for is_solution in (True, False)
         )
         given = {name for bound, _ in others for name in bound}

@@ -31,45 +31,20 @@ EXERCISES = [
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.number)
-def test_an_exercise_lets_no_wrong_answer_through(exercise):
+def test_an_exercise_names_four_mistakes_and_lets_no_wrong_answer_through(exercise):
     assert audit(exercise, FRAMEWORK) == []
-
-
-@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.number)
-def test_an_exercise_expects_four_mistakes_or_more(exercise):
     assert len(exercise.mistakes) >= 4
 
 
-CALLED = pytest.mark.parametrize(
-    "exercise", [e for e in EXERCISES if e.inputs], ids=lambda e: e.number
-)
-
-
-def numbers(answer) -> np.ndarray:
-    return np.asarray(to_numpy(answer), np.float64)
-
-
-def made(array: np.ndarray):
-    return load(FRAMEWORK).make_array(array)
-
-
-@CALLED
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda right: made(numbers(right) * np.nan),
-        lambda right: right[None],
-        lambda right: made(numbers(right) + 1e-3 * (numbers(right) + 1)),
-        lambda right: numbers(right).tolist()[:-1] if right.ndim else [],
-        lambda right: right.no_such_method(),
-    ],
-    ids=["NaN", "an axis too many", "numbers a little off", "one short", "exception"],
-)
-def test_a_right_function_that_is_spoilt_does_not_pass(exercise, spoil):
+@pytest.mark.parametrize("exercise", [e for e in EXERCISES if e.inputs], ids=lambda e: e.number)
+def test_a_right_function_whose_numbers_are_a_little_off_does_not_pass(exercise):
     right = as_answer(exercise.reference, FRAMEWORK)
-    result = examine(exercise, lambda *inputs: spoil(right(*inputs)), FRAMEWORK)
-    assert not result.passed
-    assert result.mistake
+
+    def off(*inputs):
+        numbers = np.asarray(to_numpy(right(*inputs)), np.float64)
+        return load(FRAMEWORK).make_array(numbers + 1e-3 * (numbers + 1))
+
+    assert not examine(exercise, off, FRAMEWORK).passed
 
 
 def test_a_right_function_that_calls_what_the_task_forbids_does_not_pass():
@@ -87,11 +62,8 @@ VALUES = pytest.mark.parametrize(
 GUESSES = {
     "zero": lambda right: right * 0,
     "a factor": lambda right: right * 3,
-    "an offset": lambda right: right + 5,
     "one number off": lambda right: np.append(right.ravel()[:-1], 3 * right.ravel()[-1] + 1),
-    "reversed": lambda right: right[::-1] if right.ndim else -right,
     "an axis too many": lambda right: right[None] * 2,
-    "not finite": lambda right: right * np.nan,
 }
 
 

@@ -38,7 +38,7 @@ from bookbinder.publish import as_comment, published
 from bookbinder.site.sources import paired
 from bookbinder.solutions import folded
 from bookbinder.steps import filled_in
-from bookbinder.worksheets import checked_in, invitation, students
+from bookbinder.worksheets import checks_in, invitation, students
 from tests.conftest import SAMPLE, TINY, bind_without_running, write_files
 from tests.pseudo import LANGUAGE, PSEUDO, messages, pseudo
 from tests.this_book import BOOK, chapters, pages
@@ -296,7 +296,7 @@ def test_sheets_in_another_language_have_the_checks_and_places_for_answers_of_th
     whole = published(page.chapter, page.executed)
     for english in (whole, students(page.chapter, page.executed)):
         made = in_language(english, PSEUDO, page.name)
-        assert checked_in(made) == checked_in(english)
+        assert checks_in(made) == checks_in(english)
         assert prose_of(made).count(pseudo(invitation())) == prose_of(english).count(invitation())
         assert pseudo(STALE) not in prose_of(made)
         for new, old in zip(made.cells, english.cells, strict=True):
@@ -346,7 +346,7 @@ def test_a_changed_sentence_falls_back_and_is_counted(tmp_path, monkeypatch):
     assert title_and_words() == "# 0. 第一\n\n几句话。"
     calls = []
     monkeypatch.setattr(worksheets, "bring_diagrams", lambda *given: calls.append(given))
-    worksheets.bind_worksheets(book, edition, solutions_only=False)
+    worksheets.bind_worksheets(book, edition)
     folder = tmp_path / "_build/worksheets/pytorch-zh"
     assert "\n# 0. 第一\n\n几句话。" in (
         nbformat.read(folder / "00_first.ipynb", 4).cells[0].source

@@ -7,12 +7,10 @@ seconds of minutes.
 """
 
 import ast
-import contextlib
 import time
 from collections.abc import Callable, Iterable
 from copy import copy
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
 from nbformat import NotebookNode
@@ -21,9 +19,9 @@ from bookbinder.chapters import tags_of
 from bookbinder.classroom.inside import LONGEST, error_in, packed, unpacked
 from bookbinder.classroom.sandbox import DiedError, Sandbox
 from bookbinder.files import BookError
-from bookbinder.worksheets import CHECKS, DEFINITIONS, names_in, python_of
+from bookbinder.worksheets import DEFINITIONS, check_in, checks_in, code_cells, names_in, parsed
 from d2l_attention.arrays import is_float_array
-from d2l_attention.practice.checking import examine
+from d2l_attention.practice.checking import Result, examine
 from d2l_attention.practice.exercises import Exercise, Stream
 
 IMPORTS = (ast.Import, ast.ImportFrom)
@@ -40,27 +38,6 @@ class Question:
     answer: str
 
 
-@dataclass(frozen=True)
-class Grade:
-    """What an answer is: "passed", "wrong", "error" or "not attempted", and what is wrong."""
-
-    status: str
-    remark: str = ""  # the mistake's name, or the error
-    message: str = ""  # for the student
-
-    @property
-    def passed(self) -> bool:
-        return self.status == "passed"
-
-    @property
-    def late(self) -> bool:
-        return self.remark.startswith(LATE)
-
-    def may_come_later(self) -> bool:
-        return self.status == "not attempted" or self.remark.startswith("NameError")
-
-
-NOT_ATTEMPTED = Grade("not attempted")
 IN_PLACE = "The values are right, but your code writes into its arguments: make a new array."
 
 
@@ -70,43 +47,53 @@ class NoAnswerError(Exception):
 
 def grade(
     notebook: NotebookNode, questions: list[Question], session: "Session"
-) -> dict[str, Grade]:
-    """Return number -> grade; a submission that ends or hangs loses that answer only."""
-    found: dict[str, Grade] = {}
+) -> dict[str, Result]:
+    """Return number -> result; a submission that ends or hangs loses that answer only."""
+    results: dict[str, Result] = {}
     asked = {}
     try:
         for step in steps(notebook, questions):
             if isinstance(step, Question):
-                found[step.exercise.number] = session.graded(step)
+                results[step.exercise.number] = session.result(step)
                 asked[step.exercise.number] = step.answer
             else:
                 session.run(step)
         for question in questions:  # some answers stand below their check, or have another name
             number = question.exercise.number
             for answer in dict.fromkeys([asked[number], question.answer]):
-                first = found[number]
-                if not (first.passed or first.late):
-                    again = session.graded(Question(question.exercise, answer))
-                    later = first.may_come_later() and not again.may_come_later()
-                    found[number] = again if again.passed or later else first
+                first = results[number]
+                if not (first.passed or is_late(first)):
+                    again = session.result(Question(question.exercise, answer))
+                    later = may_come_later(first) and not may_come_later(again)
+                    results[number] = again if again.passed or later else first
     finally:
         session.end()
-    return found
+    return results
+
+
+def is_late(result: Result) -> bool:
+    return (result.mistake or "").startswith(LATE)
+
+
+def may_come_later(result: Result) -> bool:
+    return result.status == "not attempted" or lacks_a_name(result)
+
+
+def lacks_a_name(result: Result) -> bool:
+    return result.status == "error" and (result.mistake or "").startswith("NameError")
 
 
 def steps(notebook: NotebookNode, questions: list[Question]) -> list[str | Question]:
     """Return what to run and, where the notebook checks it or else last, each question."""
-    checks = checks_in(notebook)
+    checks, last = checks_in(notebook), len(code_cells(notebook))
+    places = [checks.get(q.exercise.number, (q.answer, last)) for q in questions]
+    names = [q.answer for q in questions] + [answer for answer, _ in places]
     made: list[str | Question] = []
-    own = []
-    for question in questions:
-        place, answer = checks.get(question.exercise.number, (None, ""))
-        own.append((place, Question(question.exercise, answer or question.answer)))
-    names = [q.answer for q in (*questions, *(q for _, q in own))]
-    for at, source in enumerate(needed_sources(notebook, names)):
+    for at, source in enumerate([*needed_sources(notebook, names), ""]):
         made += [source] if source else []
-        made += [q for place, q in own if place == at]
-    return made + [q for place, q in own if place is None]
+        pairs = zip(questions, places, strict=True)
+        made += [Question(q.exercise, answer) for q, (answer, place) in pairs if place == at]
+    return made
 
 
 class Session:
@@ -169,14 +156,13 @@ class Session:
         if sandbox:
             sandbox.stop()
 
-    def graded(self, question: Question) -> Grade:
+    def result(self, question: Question) -> Result:
         trouble, self.trouble = self.trouble, ""
-        found = Asked(self, question).grade()
-        unknown = found.status == "error" and found.remark.startswith("NameError")
-        if trouble and unknown:
-            return Grade("error", trouble, trouble)
-        missing = found.remark == f"NameError: name {question.answer!r} is not defined"
-        return Grade(NOT_ATTEMPTED.status, message=found.remark) if missing else found
+        result = Asked(self, question).result()
+        if trouble and lacks_a_name(result):
+            return replace(result, mistake=trouble, message=trouble)
+        missing = result.mistake == f"NameError: name {question.answer!r} is not defined"
+        return replace(result, status="not attempted", mistake=None) if missing else result
 
 
 def started(framework: str) -> Sandbox:
@@ -196,29 +182,29 @@ class Asked:
         self.failed = ""
         self.changed = False
 
-    def grade(self) -> Grade:
-        exercise, answer = self.question.exercise, self.as_function()
+    def result(self) -> Result:
+        exercise = self.question.exercise
         try:
-            answer = answer if exercise.inputs else answer()
+            answer = (lambda *inputs: self.returned(inputs)) if exercise.inputs else self.returned()
             result = examine(exercise, answer, self.session.framework, through=self)
         except Exception as error:  # there is no answer, or it is so odd that a check fails
-            result, self.failed = None, self.failed or error_in(error)
+            self.failed = self.failed or error_in(error)
         if self.failed.startswith("NotImplementedError"):
-            return NOT_ATTEMPTED
-        if self.failed or result is None:
-            return Grade("error", self.failed, self.failed)
+            return Result(exercise.number, "not attempted", "")
+        if self.failed:
+            return Result(exercise.number, "error", self.failed, self.failed)
         if result.passed and self.changed:
-            return Grade("wrong", "argument changed in place", IN_PLACE)
-        return Grade(result.status, result.mistake or "", result.message)
+            mistake = "argument changed in place"
+            return replace(result, status="wrong", mistake=mistake, message=IN_PLACE)
+        return result
 
-    def as_function(self) -> Callable:
-        def answer(*inputs):
-            given = [as_numbers(x) for x in inputs]
-            returned, changed = self.asked(given, lambda r: (received(r), any(r["changed"])))
-            self.changed = self.changed or changed
-            return returned
-
-        return answer
+    def returned(self, inputs: Iterable = ()) -> object:
+        given = [  # a stream does not let one keep its parts, but copies of them
+            np.stack([np.array(part) for part in x]) if isinstance(x, Stream) else x for x in inputs
+        ]
+        returned, changed = self.asked(given, lambda r: (received(r), any(r["changed"])))
+        self.changed = self.changed or changed
+        return returned
 
     def make_array(self, value: object) -> object:
         return copy(value)  # the sandbox makes one of the framework's
@@ -272,64 +258,49 @@ def received(reply: dict) -> object:
     return array if reply["kind"] == "NumPy array" else Received(array, str(reply["dtype"]))
 
 
-def as_numbers(value: object) -> object:
-    """Return an input of an answer as it goes to the sandbox."""
-    if isinstance(value, Stream):  # which does not let one keep its parts
-        return np.stack([np.array(part) for part in value])
-    return value
+# Which statements of a notebook its answers need
 
 
-# Which statements of a notebook its answers need, and where it checks each of them
+def needed_sources(notebook: NotebookNode, answers: list[str]) -> list[str]:
+    """Return of each code cell what the answers, expressions, need of it.
+
+    A cell that does not parse is needed: its error tells why there is no answer. So is a file.
+    """
+    code = code_cells(notebook)
+    cells = [[] if "raises-exception" in tags_of(cell) else parsed(cell) for cell in code]
+    every = [node for cell in cells for node in cell or [] if not check_in(node)]
+    of = {node: (*names_in([node]), changes(node)) for node in every}
+    imported = {name for node in every if isinstance(node, IMPORTS) for name in of[node][0]}
+    needed = names_in(ast.parse("\n".join(answers)).body)[1]
+    kept = {node for node in every if concerns_all(node)}
+    while (
+        more := {
+            node
+            for node, (bound, _, changed) in of.items()
+            if needed & (bound | changed - imported)
+        }
+        - kept
+    ):
+        kept |= more
+        needed |= {name for node in more for name in of[node][1]}
+    return [
+        cell.source if nodes is None else "\n".join(ast.unparse(x) for x in nodes if x in kept)
+        for cell, nodes in zip(code, cells, strict=True)
+    ]
 
 
-@dataclass(frozen=True)
-class Statement:
-    """A statement at the top level of a cell."""
-
-    node: ast.stmt
-
-    @cached_property
-    def source(self) -> str:
-        return ast.unparse(self.node)
-
-    @cached_property
-    def names(self) -> tuple[set[str], set[str]]:
-        """The names that it binds, and those that it uses."""
-        cell = NotebookNode(cell_type="code", metadata={}, source=self.source)
-        return names_in(cell)
-
-    @cached_property
-    def changes(self) -> set[str]:
-        """The names whose values it may change: `rows.append(1)`, `scores[0] = 0`, `@to(Layer)`."""
-        if isinstance(self.node, IMPORTS):
-            return set()
-        if isinstance(self.node, DEFINITIONS):
-            inner = [n for decorator in self.node.decorator_list for n in ast.walk(decorator)]
-            return {node.id for node in inner if isinstance(node, ast.Name)}
-        inner = list(ast.walk(self.node))
-        calls = [node.value for node in inner if isinstance(node, ast.Expr)]
-        of = [c.func for c in calls if isinstance(c, ast.Call) and not isinstance(c.func, ast.Name)]
-        of += [n for n in inner if isinstance(getattr(n, "ctx", None), ast.Store | ast.Del)]
-        return {root.id for root in map(root_of, of) if isinstance(root, ast.Name)}
-
-    @property
-    def always(self) -> bool:
-        """Whether it does something for all that follow: a star import, one from `__future__`."""
-        node = self.node
-        whole = isinstance(node, ast.ImportFrom)
-        return whole and (node.names[0].name == "*" or node.module == "__future__")
-
-    @property
-    def check(self) -> tuple[str, str] | None:
-        """Number and answer of an exercise that it checks: `check("6.2", f)`, also in an assert."""
-        simple = isinstance(self.node, ast.Expr | ast.Assign | ast.Assert)
-        for call in ast.walk(self.node) if simple else ():
-            if isinstance(call, ast.Call) and call.args and ast.unparse(call.func) == "check":
-                number, *answer = call.args
-                answer += [k.value for k in call.keywords if k.arg == "answer"]
-                if isinstance(number, ast.Constant):
-                    return str(number.value), "".join(map(ast.unparse, answer[:1]))
-        return None
+def changes(node: ast.stmt) -> set[str]:
+    """Return names whose values it may change: `rows.append(1)`, `scores[0] = 0`, `@to(Layer)`."""
+    if isinstance(node, IMPORTS):
+        return set()
+    if isinstance(node, DEFINITIONS):
+        inner = [part for decorator in node.decorator_list for part in ast.walk(decorator)]
+        return {part.id for part in inner if isinstance(part, ast.Name)}
+    inner = list(ast.walk(node))
+    calls = [part.value for part in inner if isinstance(part, ast.Expr)]
+    of = [c.func for c in calls if isinstance(c, ast.Call) and not isinstance(c.func, ast.Name)]
+    of += [x for x in inner if isinstance(getattr(x, "ctx", None), ast.Store | ast.Del)]
+    return {root.id for root in map(root_of, of) if isinstance(root, ast.Name)}
 
 
 def root_of(node: ast.expr) -> ast.expr:
@@ -339,53 +310,7 @@ def root_of(node: ast.expr) -> ast.expr:
     return node
 
 
-def statements_of(cell: NotebookNode) -> list[Statement] | None:
-    """Return the statements of a code cell; None where it does not parse."""
-    if cell.source.startswith("%%writefile"):
-        return None
-    for read in (lambda: cell.source, lambda: python_of(cell), lambda: transformed(cell.source)):
-        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-            return [Statement(node) for node in ast.parse(read()).body]
-    return None
-
-
-def transformed(source: str) -> str:
-    """Return Python in which IPython's own, `softmax?`, is calls."""
-    from IPython.core.inputtransformer2 import TransformerManager
-
-    return TransformerManager().transform_cell(source)
-
-
-def checks_in(notebook: NotebookNode) -> dict[str, tuple[int, str]]:
-    """Return number -> where the last code cell is that checks this exercise, and which answer."""
-    checks: dict[str, tuple[int, str]] = {}
-    for at, cell in enumerate(code_cells(notebook)):
-        marked = [(str(cell.metadata[CHECKS]), "")] if CHECKS in cell.metadata else []
-        called = [s.check for s in statements_of(cell) or [] if s.check]
-        for number, answer in [*marked, *called]:
-            checks[number] = at, answer or checks.get(number, (0, ""))[1]
-    return checks
-
-
-def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
-
-
-def needed_sources(notebook: NotebookNode, answers: list[str]) -> list[str]:
-    """Return of each code cell what the answers, expressions, need of it.
-
-    A cell that does not parse is needed: its error tells why there is no answer. So is a file.
-    """
-    code = code_cells(notebook)
-    cells = [[] if "raises-exception" in tags_of(cell) else statements_of(cell) for cell in code]
-    every = [statement for cell in cells for statement in cell or [] if not statement.check]
-    imported = {n for s in every if isinstance(s.node, IMPORTS) for n in s.names[0]}
-    needed = {name for text in answers for name in Statement(ast.parse(text).body[0]).names[1]}
-    kept = {s for s in every if s.always}
-    while more := {s for s in every if s.names[0] & needed or s.changes & needed - imported} - kept:
-        kept |= more
-        needed |= {name for statement in more for name in statement.names[1]}
-    return [
-        cell.source if statements is None else "\n".join(s.source for s in statements if s in kept)
-        for cell, statements in zip(code, cells, strict=True)
-    ]
+def concerns_all(node: ast.stmt) -> bool:
+    """Say whether all that follows needs it: a star import, one from `__future__`."""
+    whole = isinstance(node, ast.ImportFrom)
+    return whole and (node.names[0].name == "*" or node.module == "__future__")

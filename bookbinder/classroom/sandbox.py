@@ -1,6 +1,6 @@
 """A process for a student's code: no network, nobody's files, no solutions, limits of everything.
 
-bubblewrap makes it out of this machine's Python; docker, out of an image of the book.
+bubblewrap makes it out of this machine's Python.
 """
 
 import contextlib
@@ -22,13 +22,12 @@ from d2l_attention.frameworks import load
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(d2l_attention.__file__).parent
 RUNNER = Path(inside.__file__)
-IMAGE, PLACE = "d2l-attention", "/srv/repo"  # the image of TEACHING.md, and where the book is in it
 HOME, SCRATCH = "/student", 100 * 2**20  # bytes that a student's code may write
 MEMORY = 8 * 2**30  # bytes of addresses, of which frameworks reserve more than they use
 LONGEST = 50_000_000  # characters of a reply
 SECRET = [*(PACKAGE / "practice").glob("chapter_*.py"), PACKAGE / "practice" / "numerics.py"]
 CACHE = PACKAGE / "practice" / "__pycache__"  # holds the solutions, too
-HELP = "install bubblewrap, or docker and an image of the book: TEACHING.md says how"
+MISSING = "bubblewrap, which keeps a student's code apart, does not work here: see TEACHING.md"
 
 
 class DiedError(Exception):
@@ -43,13 +42,11 @@ class Sandbox:
     """One process; `said` gives it a request and returns its reply."""
 
     def __init__(self, framework: str) -> None:
-        self.container = "" if bubblewrap_works() else f"{IMAGE}-{uuid.uuid4().hex}"
+        if not bubblewrap_works():
+            raise BookError(MISSING)
         self.first: int | None = None  # the first process inside
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         pipes |= {"text": True, "errors": "replace"}
-        if self.container:
-            self.process = subprocess.Popen(docker(framework, self.container), **pipes)
-            return
         told, tell = os.pipe()
         alone = {"PATH": os.environ["PATH"]}  # nothing else of the teacher's can be read in it
         command = bubblewrap(framework, tell)
@@ -90,21 +87,13 @@ class Sandbox:
 
     def stop(self) -> None:
         self.kill()
-        if self.container:
-            subprocess.run(["docker", "rm", "--force", self.container], capture_output=True)
         self.process.communicate()
         if self.first is not None:
             os.close(self.first)
             self.first = None
 
 
-def cache_of(framework: str) -> Path:
-    """Return where the programs of notebooks are kept, if their framework compiles them."""
-    return ROOT / "_build" / f"{framework}-cache"
-
-
-def variables(framework: str) -> dict[str, str]:
-    cache = cache_of(framework)
+def variables(framework: str, cache: Path) -> dict[str, str]:
     of_the_framework = load(framework).environment("cpu", cache) | load(framework).VARIABLES
     return of_the_framework | {
         "D2L_DEVICE": "cpu",
@@ -127,8 +116,8 @@ def bubblewrap_works() -> bool:
 
 def bubblewrap(framework: str, tell: int) -> list[str]:
     """Return the command of a process that sees Python, its packages, and ours without answers."""
-    system = ["/usr", "/bin", "/lib", "/lib64", sys.base_prefix, sys.prefix, PACKAGE, RUNNER]
-    system.append(cache_of(framework))
+    cache = ROOT / "_build" / f"{framework}-cache"  # of compiled programs, in some frameworks
+    system = ["/usr", "/bin", "/lib", "/lib64", sys.base_prefix, sys.prefix, PACKAGE, RUNNER, cache]
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
     command += ["--as-pid-1", "--info-fd", tell]
     command += ["--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"]
@@ -140,36 +129,9 @@ def bubblewrap(framework: str, tell: int) -> list[str]:
         command += ["--ro-bind", "/dev/null", path]
     if CACHE.exists():
         command += ["--tmpfs", CACHE]
-    for name, value in {**variables(framework), "PYTHONPATH": PACKAGE.parent}.items():
+    for name, value in {**variables(framework, cache), "PYTHONPATH": PACKAGE.parent}.items():
         command += ["--setenv", name, value]
     command += ["--remount-ro", "/", "--chdir", HOME]
     limits = [f"--as={MEMORY}", "--nproc=500", f"--fsize={SCRATCH}", "--core=0"]
     command += ["prlimit", *limits, "--", sys.executable, RUNNER]
     return list(map(str, command))
-
-
-def docker(framework: str, container: str) -> list[str]:
-    """Return the command of a container whose book is ours, without answers.
-
-    Raises:
-        BookError: There is neither bubblewrap nor docker with such an image.
-    """
-    if not shutil.which("docker"):
-        raise BookError(f"nothing here keeps a student's code apart: {HELP}")
-    image = subprocess.run(["docker", "image", "inspect", IMAGE], capture_output=True, text=True)
-    if image.returncode:
-        why = (image.stderr.strip().splitlines() or ["?"])[-1]
-        raise BookError(f"bubblewrap does not work here, and docker says: {why}; {HELP}")
-    ours, settings = f"{PLACE}/{PACKAGE.name}", {**variables(framework), "PYTHONPATH": PLACE}
-    volumes = {PACKAGE: ours, RUNNER: f"/{RUNNER.name}"}
-    hidden = [f"{ours}/{path.relative_to(PACKAGE)}" for path in SECRET]
-    scratch = [f"{folder}:size={SCRATCH},mode=1777" for folder in ("/tmp", HOME)]
-    scratch += [PLACE, *[f"{ours}/practice/{CACHE.name}"] * CACHE.exists()]
-    command = ["docker", "run", "--rm", "--interactive", "--name", container, "--network=none"]
-    command += ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"]
-    command += ["--memory=4g", "--memory-swap=4g", "--pids-limit=200", "--user=65534"]
-    command += [f"--tmpfs={folder}" for folder in scratch]
-    command += [f"--volume={path}:{at}:ro" for path, at in volumes.items()]
-    command += [f"--volume=/dev/null:{at}:ro" for at in hidden]
-    command += [f"--env={name}={value}" for name, value in settings.items() if name != "PATH"]
-    return [*command, f"--workdir={HOME}", IMAGE, "python", f"/{RUNNER.name}"]

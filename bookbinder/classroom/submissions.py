@@ -6,13 +6,10 @@ interrupted run goes on where it stopped and only what has changed is graded aga
 
 import csv
 import hashlib
-import importlib.util
 import io
-import json
 import os
+import runpy
 import secrets
-from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,19 +19,21 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 from tqdm import tqdm
 
-from bookbinder.binding import read_edition_chapters
+from bookbinder.binding import as_stored, read_edition_chapters
 from bookbinder.chapters import name_cells, number_of
-from bookbinder.classroom.grading import Grade, Question, Session, checks_in, grade, started
+from bookbinder.classroom.grading import Question, Session, grade, is_late, started
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.files import BookError, as_text, write_whole
-from bookbinder.worksheets import by_exercise, checked_in, invitation, sheets, students, teachers
+from bookbinder.publish import unexecuted
+from bookbinder.worksheets import by_exercise, checks_in, invitation, sheets
+from d2l_attention.practice.checking import Result
 from d2l_attention.practice.exercises import Exercise, find
 
 SEED = ".grading-seed"  # of the inputs: whoever has it can prepare answers
 TABLE = "grades-{}.csv"
 AT_ONCE = os.cpu_count() or 1
-LARGEST = 200 * 2**20  # bytes of a notebook; a tenth of it without its outputs
+LARGEST = 20 * 2**20  # bytes of a notebook
 MOST_LETTERS = 500  # of a field
 RUBRIC = """\
 **2 points**: the result and each step of the reasoning, as in the solution.
@@ -45,15 +44,11 @@ Write them into the column `{number} (paper)` of `{table}`; then call `make grad
 
 @dataclass
 class Sheet:
-    """A notebook of a submission, and the numbers that it checks."""
+    """A notebook of a submission, and the numbers of the chapters of which it checks exercises."""
 
     path: Path
     notebook: NotebookNode
-    checks: list[str]
-
-    @property
-    def chapters(self) -> set[str]:
-        return {number.partition(".")[0] for number in self.checks}
+    chapters: set[str]
 
 
 @dataclass
@@ -64,11 +59,7 @@ class Submission:
     sheets: list[Sheet] = field(default_factory=list)
     chosen: Sheet | None = None  # the one that is graded
     trouble: str = ""
-    grades: dict[str, Grade] = field(default_factory=dict)
-
-    @property
-    def late(self) -> list[str]:
-        return [number for number, grade in self.grades.items() if grade.late]
+    results: dict[str, Result] = field(default_factory=dict)
 
 
 def grade_folder(
@@ -84,10 +75,10 @@ def grade_folder(
     edition = book.edition(edition.framework)  # a translated worksheet has the same code
     name = exam.stem if exam else chapter or commonest_chapter(book, edition, submissions, folder)
     chapters = [] if exam else [c for c in read_edition_chapters(book, edition) if c.name == name]
-    worksheet = sheets(book, edition, chapters, students).get(name, new_notebook())
+    worksheet = sheets(book, edition, chapters).get(name, new_notebook())
     questions = exam_questions(exam) if exam else questions_in(worksheet, name)
     for submission in submissions:
-        choose_sheet(submission, "" if exam else str(number_of(name)), questions)
+        choose_sheet(submission, "" if exam else str(number_of(name)))
     seed = private_seed(folder)
     asked = [Question(q.exercise.with_seed(seed), q.answer) for q in questions]
     salt = salt_of(asked, edition.framework, exam)
@@ -95,7 +86,8 @@ def grade_folder(
     grade_all(submissions, asked, edition.framework, table)
     if table.paper:
         bring_diagrams(book, edition, chapters, table.folder)
-        solutions = sheets(book, edition, chapters, teachers)[name]
+        (chapter,) = chapters
+        solutions = as_stored(book, edition, chapter)
         papers = paper_sheets(table.path.name, worksheet, solutions, submissions)
         for task, sheet in papers.items():
             write_whole(table.folder / f"paper-{task}.ipynb", as_text(sheet))
@@ -108,39 +100,24 @@ def grade_folder(
 
 
 def read_folder(folder: Path) -> list[Submission]:
-    """Return the submissions of a folder: files, or folders with notebooks in them."""
+    """Return the submissions of a folder: a notebook, or a folder with some, for each name."""
     if not folder.is_dir():
         raise BookError(f"SUBMISSIONS must be a folder with notebooks, got {str(folder)!r}")
+    ours = {table.with_suffix("") for table in folder.glob(TABLE.format("*"))}
     submissions: dict[str, Submission] = {}
-    for path in notebooks_in(folder):
-        name = name_of(path.relative_to(folder))
-        read_sheet(submissions.setdefault(name, Submission(name)), path, folder)
+    for path in sorted(folder.iterdir()):
+        is_folder = path.is_dir() and path not in ours
+        if path.name.startswith(".") or not (is_folder or path.suffix == ".ipynb"):
+            continue
+        stem = path.name if is_folder else path.stem
+        name = stem.partition("_assignsubmission_")[0]  # which Moodle writes behind it
+        submission = submissions.setdefault(name, Submission(name))
+        for inner in sorted(path.rglob("*.ipynb")) if is_folder else [path]:
+            if ".ipynb_checkpoints" not in inner.parts:
+                read_sheet(submission, inner, folder)
     if not submissions:
         raise BookError(f"{folder} has no notebooks")
     return list(submissions.values())
-
-
-def notebooks_in(folder: Path) -> Iterator[Path]:
-    """Yield each notebook, and each folder that has none."""
-    for path in sorted(folder.iterdir()):
-        ours = path.is_dir() and path.match(TABLE.format("*").removesuffix(".csv"))
-        if path.name.startswith(".") or ours:
-            continue
-        inside = [p for p in sorted(path.rglob("*.ipynb")) if ".ipynb_checkpoints" not in p.parts]
-        yield from inside or [path] * (path.is_dir() or path.suffix == ".ipynb")
-
-
-def name_of(path: Path) -> str:
-    """Return whose a notebook is: `ann.ipynb`, `ann/06_scaled….ipynb` and `ann/06_…/06_….ipynb`.
-
-    In a folder as Moodle names it, "Ann Lee_17_assignsubmission_file", it is "Ann Lee_17".
-    """
-    parts = list(path.with_suffix("").parts) if path.suffix == ".ipynb" else list(path.parts)
-    if "_assignsubmission_" in parts[0]:
-        return parts[0].partition("_assignsubmission_")[0]
-    while len(parts) > 1 and parts[-1][:2].isdigit() and parts[-1][2:3] == "_":
-        parts.pop()
-    return "/".join(parts)
 
 
 def read_sheet(submission: Submission, path: Path, folder: Path) -> None:
@@ -151,55 +128,39 @@ def read_sheet(submission: Submission, path: Path, folder: Path) -> None:
     try:
         if not path.is_file() or path.stat().st_size > LARGEST:
             raise ValueError
-        text = without_outputs(path.read_bytes())
-        if len(text) > LARGEST // 10:
-            raise ValueError
-        notebook = nbformat.reads(text, as_version=4)
-        submission.sheets.append(Sheet(path, notebook, [*checks_in(notebook)]))
+        text = path.read_text(encoding="utf-8-sig")
+        notebook = unexecuted(nbformat.reads(text, as_version=4))
+        by_exercise(notebook)  # raises where a cell has no text
+        chapters = {number.partition(".")[0] for number in checks_in(notebook)}
+        submission.sheets.append(Sheet(path, notebook, chapters))
     except Exception:  # whatever stands in it
-        submission.trouble = f"no notebook: {name}"
+        submission.trouble = f"no notebook, or one above {LARGEST >> 20} MB: {name}"
 
 
-def without_outputs(data: bytes) -> str:
-    """Return the text of a notebook whose outputs, of any size, are left out."""
-
-    def emptied(one: dict) -> dict:
-        return one | {"outputs": []} if "outputs" in one else one
-
-    text = data.decode(json.detect_encoding(data), "replace")
-    return json.dumps(json.loads(text, object_hook=emptied))
-
-
-def choose_sheet(submission: Submission, chapter: str, questions: list[Question]) -> None:
+def choose_sheet(submission: Submission, chapter: str) -> None:
     """Take the notebook of a chapter, or one without a check; or say what does not fit."""
     every = submission.sheets
     fitting = [sheet for sheet in every if not chapter or chapter in sheet.chapters]
-    fitting = fitting or [sheet for sheet in every if not sheet.checks]
+    fitting = fitting or [sheet for sheet in every if not sheet.chapters]
+    names = " and ".join(sheet.path.name for sheet in fitting or every)
     if len(fitting) == 1:
-        (submission.chosen,), known = fitting, {q.exercise.number for q in questions}
-        checks = {n for n in submission.chosen.checks if n.startswith(f"{chapter}.")}
-        of = f"of another version of the book: it has exercise {min(checks - known, default='')}"
-        submission.trouble = of if checks - known else ""
+        submission.chosen, submission.trouble = fitting[0], ""
     elif fitting:
-        names = " and ".join(sheet.path.name for sheet in fitting)
         submission.trouble = f"{len(fitting)} notebooks, of which one can count: {names}"
-    elif every and not submission.trouble:
-        chapters = " and ".join(sorted(set().union(*(sheet.chapters for sheet in every))))
-        submission.trouble = f"a notebook of chapter {chapters}, not of chapter {chapter}"
+    else:
+        other = f"not of chapter {chapter}: {names}" if every else f"no notebook: {submission.name}"
+        submission.trouble = submission.trouble or other
 
 
 def commonest_chapter(
     book: Book, edition: Edition, submissions: list[Submission], folder: Path
 ) -> str:
-    counts = Counter(n for s in submissions for sheet in s.sheets for n in sheet.chapters)
-    names = {str(number_of(name)): name for name in book.chapters_of(edition)}
-    most = max((counts[number] for number in names), default=0)
-    if not most:
+    sheets = [sheet for submission in submissions for sheet in submission.sheets]
+    names = book.chapters_of(edition)
+    counts = {name: sum(str(number_of(name)) in x.chapters for x in sheets) for name in names}
+    if not any(counts.values()):
         raise BookError(f"{folder}: no notebook checks an exercise of the book")
-    first, *others = (name for number, name in names.items() if counts[number] == most)
-    if others:
-        raise BookError(f"{folder} has as many notebooks of {others[0]}: say CHAPTER={first}")
-    return first
+    return max(names, key=counts.get)
 
 
 # What is asked
@@ -207,21 +168,19 @@ def commonest_chapter(
 
 def questions_in(worksheet: NotebookNode, name: str) -> list[Question]:
     """Return what the worksheet of a chapter checks."""
-    checked = checked_in(worksheet)
-    if not checked:
+    checks = checks_in(worksheet)
+    if not checks:
         raise BookError(f"{name} has no exercise with a check")
-    return [Question(find(number), answer) for number, answer in checked.items()]
+    return [Question(find(number), answer) for number, (answer, _) in checks.items()]
 
 
 def exam_questions(path: Path) -> list[Question]:
     """Return a teacher's own exercises; the name of each is that of the answer, too."""
     try:
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        values = runpy.run_path(str(path))
     except Exception as error:  # whatever is wrong with it
         raise BookError(f"{path}: {type(error).__name__}: {error}") from None
-    exercises = {n: value for n, value in vars(module).items() if isinstance(value, Exercise)}
+    exercises = {name: value for name, value in values.items() if isinstance(value, Exercise)}
     if not exercises:
         raise BookError(f"{path} defines no Exercise")
     return [Question(exercise, name) for name, exercise in exercises.items()]
@@ -231,12 +190,9 @@ def private_seed(folder: Path) -> int:
     """Return the seed of this folder's inputs, which is drawn once and never leaves it."""
     path = folder / SEED
     if not path.exists():
-        write_whole(path, f"{secrets.randbits(64)}\n")
+        write_whole(path, f"{secrets.token_hex()}\n")
         path.chmod(0o600)
-    text = path.read_text(encoding="utf-8").strip()
-    if not text.isdecimal():
-        raise BookError(f"{path} must hold a whole number, got {text[:20]!r}; delete it")
-    return int(text)
+    return int.from_bytes(hashlib.sha256(path.read_bytes()).digest()[:8])
 
 
 def salt_of(questions: list[Question], framework: str, exam: Path | None) -> bytes:
@@ -256,10 +212,9 @@ def grade_all(
 
     def graded(submission: Submission) -> Submission:
         if submission.chosen and not submission.trouble:
-            late = [q for q in questions if q.exercise.number in submission.late]
             sessions.append(session := Session(framework))
             try:
-                submission.grades |= grade(submission.chosen.notebook, late or questions, session)
+                submission.results = grade(submission.chosen.notebook, questions, session)
             except Exception as error:  # it must not keep the others from being graded
                 submission.trouble = f"this notebook breaks the grader: {error!r}"
         return submission
@@ -268,16 +223,12 @@ def grade_all(
         running = [pool.submit(graded, submission) for submission in todo]
         try:
             for done in tqdm(as_completed(running), total=len(running), disable=None):
-                if not done.result().late:
-                    table.add(done.result())
+                table.add(done.result())
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for session in sessions:
                 session.give_up()
             raise
-    for submission in todo:
-        if submission.late:
-            table.add(graded(submission))  # once more, with nothing beside it
     table.write()
 
 
@@ -310,21 +261,19 @@ class Table:
         return bool(is_graded) and self.feedback(submission).exists()
 
     def digest(self, submission: Submission) -> str:
-        with submission.chosen.path.open("rb") as file:
-            notebook = hashlib.file_digest(file, "sha256").digest()
-        return (
-            f"n{hashlib.sha256(notebook + self.salt).hexdigest()[:16]}"  # no spreadsheet's number
-        )
+        digest = hashlib.sha256(submission.chosen.path.read_bytes() + self.salt).hexdigest()
+        return f"n{digest[:16]}"  # which is no spreadsheet's number
 
     def add(self, submission: Submission) -> None:
         row, lines = {"submission": submission.name, "remarks": submission.trouble}, []
         for exercise in self.exercises:
-            if grade := submission.grades.get(exercise.number):
-                mistake = grade.status + f": {grade.remark}" * bool(grade.remark)
-                row[heading(exercise)] = int(grade.passed)
-                row[f"{exercise.number} mistake"] = "" if grade.passed else mistake
-                lines.append(f"{exercise.number} {grade.status}. {grade.message}")
-        if not (submission.trouble or submission.late):  # these are looked at again
+            if result := submission.results.get(exercise.number):
+                mistake = ": ".join(filter(None, [result.status, result.mistake]))
+                row[heading(exercise)] = int(result.passed)
+                row[f"{exercise.number} mistake"] = "" if result.passed else mistake
+                lines.append(f"{exercise.number} {result.status}. {result.message}")
+        late = any(map(is_late, submission.results.values()))
+        if not (submission.trouble or late):  # these are looked at again
             row["notebook"] = self.digest(submission)
         row = {column: safe(value) for column, value in row.items()}
         before = self.rows.get(row["submission"], {})
@@ -336,7 +285,7 @@ class Table:
 
     def feedback(self, submission: Submission) -> Path:
         """Return the file for a student."""
-        name = safe(submission.name).replace("/", "%2F").encode()[:200].decode(errors="ignore")
+        name = safe(submission.name).encode()[:200].decode(errors="ignore")
         return self.folder / f"{name}.txt"
 
     def write(self) -> None:
@@ -357,8 +306,8 @@ def rows_in(path: Path) -> list[dict[str, str]]:
     """Return the rows of a table, with commas or, as some spreadsheets save it, semicolons."""
     try:
         text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
-        commas = text.partition("\n")[0].count(";") == 0
-        return list(csv.DictReader(io.StringIO(text), delimiter="," if commas else ";"))
+        delimiter = ";" if ";" in text.partition("\n")[0] else ","
+        return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
     except (csv.Error, UnicodeDecodeError):
         why = "cannot be read, and may have points of yours: save it as CSV in UTF-8, or delete it"
         raise BookError(f"{path} {why}") from None
@@ -381,7 +330,7 @@ def heading(exercise: Exercise) -> str:
 
 def on_paper(worksheet: NotebookNode) -> list[str]:
     """Return the exercises of which the answer on paper counts: where no check but a value does."""
-    counted = {number for number in checked_in(worksheet) if find(number).inputs is not None}
+    counted = {number for number in checks_in(worksheet) if find(number).inputs is not None}
     counted.add("")  # the text above the exercises, which asks, too
     return [
         number
