@@ -114,18 +114,6 @@ def test_worksheets_without_outputs_keep_all_else(sheets, tmp_path, monkeypatch)
     assert [cell.source for cell in bare.cells] == [cell.source for cell in with_outputs.cells]
 
 
-def test_copies_may_be_worksheets_with_outputs_or_without(sheets, tmp_path, monkeypatch):
-    monkeypatch.chdir(sheets)
-    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
-    bring = ["copies", "--worksheets", str(tmp_path)]
-    assert main([*bring, "--no-outputs"]) == 0
-    notebook = read(tmp_path, ".")
-    assert "secret" not in str(notebook)
-    assert not any(cell.outputs for cell in code(notebook))
-    assert main(bring) == 0
-    assert any(cell.outputs for cell in code(read(tmp_path, ".")))
-
-
 CHAPTERS = {  # part of the chapter -> what stands there instead, and what is wrong with it
     ".\n</details>": (".", "</details> in one cell"),
     "<summary>Solution</summary>": ("", "</details> in one cell"),
