@@ -36,6 +36,7 @@ NEWS = """async () => {
 PLACEHOLDER = ".jp-OutputPlaceholder"  # of hidden outputs
 IDLE = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
 OPEN = "path => jupyterapp.commands.execute('docmanager:open', { path })"
+PROSE = ".jp-MarkdownOutput > p:not(:has(img))"
 WIDTH = "line => getComputedStyle(line).maxWidth"
 
 
@@ -111,7 +112,7 @@ def test_make_lab_asks_nothing_and_goes_on_where_the_reader_left_off(browser, fo
         assert settled, "a chapter that was only opened looks changed"
         page.locator(PLACEHOLDER).first.wait_for(state="attached")
         assert set(page.locator(PLACEHOLDER).all_text_contents()) == {DECIDE}
-        assert page.locator(".jp-MarkdownOutput > p").first.evaluate(WIDTH) != "none"
+        assert page.locator(PROSE).first.evaluate(WIDTH) != "none"
         chapter = "04_masked_softmax.ipynb"
         page.evaluate(OPEN, chapter)
         assert comes_true(page, lambda: chapter in left_off(folder))
