@@ -49,16 +49,15 @@ def parser() -> argparse.ArgumentParser:
     bind("chapters", nargs="*", metavar="CHAPTER", help="these only (default: all)")
     about = "of a translation, first bring the catalogs up to date and list what is missing"
     bind("--languages", nargs="+", default=[ENGLISH], metavar="LANGUAGE", help=about)
-    about = "list what no longer fits in a framework's overlays"
-    add("drift", show_drift, about, False)("framework")
+    about = "list what no longer fits in overlays"
+    add("drift", show_drift, about, of_an_edition=False)("framework")
     lab = add("lab", open_lab, "bring notebooks to a folder to work in, and open JupyterLab there")
     lab("folder", type=Path)
     lab("options", nargs=argparse.REMAINDER, metavar="...", help="options of JupyterLab")
     worksheets = add("worksheets", make_worksheets, "bind the edition without solutions")
     about = "bind tasks and solutions, for teachers"
     worksheets("--solutions-only", action="store_true", help=about)
-    about = "so that readers predict"
-    worksheets("--no-outputs", dest="outputs", action="store_false", help=about)
+    worksheets("--no-outputs", dest="outputs", action="store_false", help="so that readers predict")
     grade = add("grade", grade_submissions, "grade a folder of worksheets in a sandbox")
     grade("folder", help="with a notebook, or a folder, for each student")
     grade("--chapter", default="", help="by default the one that most notebooks are of")
@@ -87,8 +86,6 @@ def bound_edition_of(book: Book, options: argparse.Namespace) -> Edition:
 
 
 def make_site(book: Book, options: argparse.Namespace) -> None:
-    for language in options.languages:
-        book.edition(book.editions[0].framework, language)
     if options.framework or options.language != ENGLISH:
         build_alone(book, edition_of(book, options))
     else:

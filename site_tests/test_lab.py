@@ -47,7 +47,7 @@ def lab(folder):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     options = ["--no-browser", "--allow-root", f"--port={port}", *OPTIONS]
-    command = ["make", "--old-file=setup", "lab", f'RUN="{sys.executable}" -m']
+    command = ["make", "--old-file=.venv/ready-pytorch", "lab", f'RUN="{sys.executable}" -m']
     command += [f"COPIES={folder / 'my copies'}", f"ARGS={' '.join(options)}"]
     own = {f"JUPYTER_{name}_DIR": str(folder / name) for name in ("DATA", "CONFIG", "RUNTIME")}
     process = subprocess.Popen(
