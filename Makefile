@@ -41,9 +41,6 @@ help:
 lab: $(READY)  ## open the book in JupyterLab, in copies that are yours to change
 	@exec $(BIND) lab $(EDITION) "$(COPIES)" $(ARGS)
 
-fresh: $(READY)  ## bring back a chapter as the book has it, CHAPTER=4; your copy is kept beside it
-	@$(BIND) fresh $(EDITION) "$(COPIES)" $(CHAPTER)
-
 check: $(TOOLS)  ## check all that is quick: the linter, stale files, most unit tests
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
@@ -109,4 +106,4 @@ $(SITE): $(TOOLS)
 	@$(INSTALL) --editable ".[site]"
 	@touch $@
 
-.PHONY: help lab fresh check test notebooks worksheets grade site test-site pdf slides setup
+.PHONY: help lab check test notebooks worksheets grade site test-site pdf slides setup

@@ -15,12 +15,12 @@ from bookbinder.execution import frameworks_own
 from bookbinder.files import BookError
 from bookbinder.messages import update_messages
 from bookbinder.overlay import drift
-from bookbinder.reader_copies import bring_copies, bring_fresh, write_contents_panel
+from bookbinder.reader_copies import bring_copies
 from bookbinder.site.building import build_alone, build_site
 from bookbinder.site.printing import print_book
 from bookbinder.worksheets import bind_worksheets
 
-TOOL = Path(__file__).parent
+LAB = Path(__file__).parent / "lab"  # settings of JupyterLab, and how prose looks in it
 LEFT_OFF = ".left-off"  # where JupyterLab keeps which pages were open
 
 
@@ -37,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
 
     def add(name: str, action: Callable, about: str, of_an_edition: bool = True):
         command = commands.add_parser(name, help=about)
-        command.set_defaults(action=action, command=name, worksheets=False, outputs=True)
+        command.set_defaults(action=action, command=name)
         if of_an_edition:
             note = "all" if action is bind_book else "the first of book.toml"
             command.add_argument("--framework", help=f"that of the edition (default: {note})")
@@ -49,21 +49,13 @@ def parser() -> argparse.ArgumentParser:
     bind("chapters", nargs="*", metavar="CHAPTER", help="these only (default: all)")
     about = "of a translation, first bring the catalogs up to date and list what is missing"
     bind("--languages", nargs="+", default=[ENGLISH], metavar="LANGUAGE", help=about)
-    about = "list what no longer fits in a framework's overlays"
-    add("drift", show_drift, about, False)("framework")
-    copies = add("copies", bring_book, "bring notebooks to a folder to work in")
-    copies("folder", type=Path)
-    copies("--worksheets", action="store_true", help="without solutions")
+    about = "list what no longer fits in overlays"
+    add("drift", show_drift, about, of_an_edition=False)("framework")
     lab = add("lab", open_lab, "bring notebooks to a folder to work in, and open JupyterLab there")
     lab("folder", type=Path)
     lab("options", nargs=argparse.REMAINDER, metavar="...", help="options of JupyterLab")
-    fresh = add("fresh", bring_chapter, "bring back one chapter as the book has it")
-    fresh("folder", type=Path)
-    fresh("chapter", nargs="?", default="")
     worksheets = add("worksheets", make_worksheets, "bind the edition without solutions")
-    about = "so that readers predict"
-    for command in (copies, worksheets):
-        command("--no-outputs", dest="outputs", action="store_false", help=about)
+    worksheets("--no-outputs", dest="outputs", action="store_false", help="so that readers predict")
     grade = add("grade", grade_submissions, "grade a folder of worksheets in a sandbox")
     grade("folder", help="with a notebook, or a folder, for each student")
     grade("--chapter", default="", help="by default the one that most notebooks are of")
@@ -92,8 +84,6 @@ def bound_edition_of(book: Book, options: argparse.Namespace) -> Edition:
 
 
 def make_site(book: Book, options: argparse.Namespace) -> None:
-    for language in options.languages:
-        book.edition(book.editions[0].framework, language)
     if options.framework or options.language != ENGLISH:
         build_alone(book, edition_of(book, options))
     else:
@@ -107,27 +97,17 @@ def chapter_of(book: Book, options: argparse.Namespace) -> str:
     return chapter_named(options.chapter, book.chapters_of(edition_of(book, options)))
 
 
-def bring_book(book: Book, options: argparse.Namespace) -> None:
-    edition = bound_edition_of(book, options)
-    bring_copies(book, edition, options.folder, options.worksheets, options.outputs)
-    try:
-        write_contents_panel(book, edition)
-    except BookError as error:  # on a hub readers cannot write in the book
-        print(f"without the contents beside the chapters in JupyterLab: {error}")
-
-
 def open_lab(book: Book, options: argparse.Namespace) -> None:
     """Open JupyterLab in a reader's folder: at the first page, later where the reader left off."""
-    folder = options.folder
-    bring_book(book, options)
+    folder, edition = options.folder, bound_edition_of(book, options)
+    bring_copies(book, edition, folder)
     print(f"Your copies are in {folder}/", flush=True)  # what is not told now never is
-    edition = edition_of(book, options)
     own = frameworks_own(edition.framework)
     own |= {"D2L_LANGUAGE": edition.language} if edition.language != ENGLISH else {}
-    config = [str(TOOL / "lab"), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
+    config = [str(LAB), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
     own["JUPYTER_CONFIG_PATH"] = os.pathsep.join(config)
     command = [sys.executable, "-m", "jupyterlab", f"--LabApp.workspaces_dir={LEFT_OFF}"]
-    command.append(f"--LabApp.extra_labextensions_path={book.root / '_build' / 'lab'}")
+    command.append(f"--LabApp.extra_labextensions_path={LAB}")
     if not (folder / LEFT_OFF).is_dir():
         command.append(f"--LabApp.default_url=/lab/tree/{book.chapters[0]}.ipynb")
     os.chdir(folder)
@@ -156,11 +136,6 @@ def make_pdf(book: Book, options: argparse.Namespace) -> None:
 def make_slides(book: Book, options: argparse.Namespace) -> None:
     name = chapter_of(book, options)
     write_slides(book, bound_edition_of(book, options), name)
-
-
-def bring_chapter(book: Book, options: argparse.Namespace) -> None:
-    name = chapter_of(book, options)
-    bring_fresh(book, bound_edition_of(book, options), options.folder, name)
 
 
 def bind_book(book: Book, options: argparse.Namespace) -> None:

@@ -139,7 +139,7 @@ def test_a_stale_file_is_named(bound, file, old, new, stale_file):
 def test_a_broken_notebook_is_named_and_bound_anew(bound, capsys):
     before = (bound / FIRST).read_bytes()
     (bound / FIRST).write_text("<<<<<<< HEAD\n{")  # as a merge leaves it
-    for command in (["copies", "mine"], ["worksheets"], ["site"]):
+    for command in (["lab", "mine"], ["worksheets"], ["site"]):
         assert main(command) == 1
         (error,) = capsys.readouterr().err.splitlines()
         assert f"{FIRST} is no notebook" in error

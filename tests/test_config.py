@@ -2,7 +2,7 @@
 
 import pytest
 
-from bookbinder.config import read_book
+from bookbinder.config import chapter_named, read_book
 from bookbinder.files import BookError
 from tests.conftest import TINY, write_files
 
@@ -49,3 +49,15 @@ def test_an_overlay_of_no_chapter_is_named(tiny, file):
     write_files(tiny, {"book.toml": TWO, f"book/{file}.md": ""})
     with pytest.raises(BookError, match=f"^book/{file}.md: book.toml has no chapter for it"):
         read_book(tiny)
+
+
+def test_a_chapter_is_named_by_its_name_its_number_or_a_part():
+    known = ["00_first", "01_second"]
+    for name in ("00_first.ipynb", "00_first", "0", "00", "00_f", "first"):
+        assert chapter_named(name, known) == "00_first"
+    for name, message in {
+        "00_frist": r"no chapter '00_frist' in this edition \(did you mean '00_first'\?\)",
+        "_": r"no chapter '_' in this edition: 00_first or 01_second\?",
+    }.items():
+        with pytest.raises(BookError, match=message):
+            chapter_named(name, known)

@@ -17,13 +17,12 @@ NAMED = re.compile(
     rf"torch|{MATHJAX}|flax|\bjnp\b|\bnnx\b|\boptax\b|\bXLA\b|tensorflow|keras|\btf\.",
     re.IGNORECASE,
 )
-FOLDERS = ("benchmarks", "book", "bookbinder", "d2l_attention", "tools")
+FOLDERS = ("book", "bookbinder", "d2l_attention", "tools")
 MAY = (  # what may name a framework
     "d2l_attention/frameworks/",
     "d2l_attention/memory.py",  # counts what PyTorch holds: its chapters import it from here
     "d2l_attention/network.py",  # machines that exchange messages of PyTorch: likewise
     *(BOOK.named(edition.module) for edition in BOOK.editions),  # generated
-    *(f"benchmarks/{name}" for name in frameworks.known()),
 )
 
 

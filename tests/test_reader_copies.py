@@ -6,9 +6,11 @@ import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
 
-from bookbinder.__main__ import main
+from bookbinder import reader_copies
+from bookbinder.config import read_book
+from bookbinder.files import BookError
 from bookbinder.publish import DECIDE
-from bookbinder.reader_copies import RECORD
+from bookbinder.reader_copies import RECORD, STAYS
 from tests.conftest import write_files
 from tests.pseudo import PSEUDO, pseudo
 
@@ -19,24 +21,25 @@ def notebook(text, count=None):
 
 
 @pytest.fixture
-def book(tiny, monkeypatch):
+def root(tiny, monkeypatch):
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tiny / "jupyter"))
     for name in ("00_first", "01_second"):
         publish(tiny, "v1", name)
     return tiny
 
 
-def bring():
-    assert main(["copies", "mine"]) == 0
+def bring(root):
+    book = read_book(root)
+    reader_copies.bring_copies(book, book.editions[0], root / "mine")
 
 
-def publish(book, version, name="00_first"):
+def publish(root, version, name="00_first"):
     text = nbformat.writes(notebook(f"{name} {version}"))
-    write_files(book, {f"notebooks/pytorch/{name}.ipynb": text})
+    write_files(root, {f"notebooks/pytorch/{name}.ipynb": text})
 
 
-def copies(book):
-    return {p.name: text_of(p) for p in (book / "mine").iterdir() if p.name != RECORD}
+def copies(root):
+    return {p.name: text_of(p) for p in (root / "mine").glob("*.*") if p.name != RECORD}
 
 
 def text_of(path):
@@ -51,148 +54,101 @@ def is_trusted(version):
     return trusted
 
 
-def write(book, text, name="00_first"):
-    write_files(book, {f"mine/{name}.ipynb": text})
+def write(root, text, name="00_first"):
+    write_files(root, {f"mine/{name}.ipynb": text})
 
 
-def test_opening_and_running_a_copy_is_no_change_and_editing_it_is(book):
-    bring()
-    write(book, nbformat.writes(notebook("00_first v1", count=7)))
-    publish(book, "v2")
-    bring()
-    assert copies(book)["00_first.ipynb"] == "00_first v2"
-    write(book, nbformat.writes(notebook("00_first v2, edited")))
-    publish(book, "v3")
-    bring()
-    assert copies(book)["00_first.ipynb"] == "00_first v2, edited"
-    assert copies(book)["00_first.new.ipynb"] == "00_first v3"
+def test_a_copy_follows_the_book_when_opened_and_run_but_not_when_edited(root):
+    write_files(root, {"notebooks/pytorch/figures/way.svg": "<svg/>"})
+    bring(root)
+    assert (root / "mine/figures/way.svg").exists()
+    write(root, nbformat.writes(notebook("00_first v1", count=7)))
+    publish(root, "v2")
+    bring(root)
+    assert copies(root)["00_first.ipynb"] == "00_first v2"
+    write(root, nbformat.writes(notebook("00_first v2, edited")))
+    publish(root, "v3")
+    bring(root)
+    assert copies(root)["00_first.ipynb"] == "00_first v2, edited"
+    assert copies(root)["00_first.new.ipynb"] == "00_first v3"
 
 
-def test_what_the_reader_wrote_stays_and_a_new_version_is_put_beside_it_once(book, capsys):
-    bring()
-    write(book, "my work")
-    write_files(book, {"mine/notes.txt": "mine"})
-    (book / "mine/01_second.ipynb").unlink()
+def test_what_the_reader_wrote_stays_and_a_new_version_is_put_beside_it_once(root, capsys):
+    bring(root)
+    write(root, "my work")
+    write_files(root, {"mine/notes.txt": "mine"})
     mine = {"00_first.ipynb": "my work", "notes.txt": "mine", "01_second.ipynb": "01_second v1"}
-    bring()
-    assert copies(book) == mine  # deleted, a copy is brought again
-    publish(book, "v2")
-    bring()
+    bring(root)
+    assert copies(root) == mine
+    publish(root, "v2")
+    bring(root)
     said = capsys.readouterr().out
     assert "00_first.ipynb is yours and stays; the new version is 00_first.new.ipynb" in said
-    assert "00_first.ipynb cannot be read; `make fresh CHAPTER=00_first` brings" in said
-    (book / "mine/00_first.new.ipynb").unlink()
-    bring()
-    assert copies(book) == mine
-    write(book, "my second work", "00_first.new")
-    publish(book, "v3")
-    (book / "mine" / RECORD).unlink()
-    bring()
+    assert "00_first.ipynb cannot be read: rename or delete it, and `make lab` brings" in said
+    (root / "mine/00_first.new.ipynb").unlink()
+    bring(root)
+    assert copies(root) == mine
+    write(root, "my second work", "00_first.new")
+    publish(root, "v3")
+    (root / "mine" / RECORD).unlink()
+    bring(root)
     new = {"00_first.new.ipynb": "my second work", "00_first.new-2.ipynb": "00_first v3"}
-    assert copies(book) == mine | new
+    assert copies(root) == mine | new
 
 
-def test_a_fresh_chapter_keeps_what_was_there_with_its_outputs_under_another_name(book, capsys):
-    bring()
-    for end, text, count in [("", "my work", None), ("-2", "00_first v1", 7)]:
-        write(book, nbformat.writes(notebook(text, count)))
-        assert main(["fresh", "mine", "00_first"]) == 0
-        assert copies(book)["00_first.ipynb"] == "00_first v1"
-        assert copies(book)[f"00_first.old{end}.ipynb"] == text
-        told = f"00_first.ipynb is as the book has it; yours is kept as 00_first.old{end}.ipynb\n"
-        assert capsys.readouterr().out == told
-    publish(book, "v2")
-    bring()
-    assert copies(book)["00_first.ipynb"] == "00_first v2"  # a fresh copy follows the book
+@pytest.mark.parametrize("text", ["my work", nbformat.writes(notebook("my work"))])
+def test_renamed_or_deleted_a_copy_is_brought_again_and_follows_the_book(root, text):
+    bring(root)
+    write(root, text)
+    (root / "mine/00_first.ipynb").rename(root / "mine/old.ipynb")
+    (root / "mine/01_second.ipynb").unlink()
+    for version in ("v1", "v2"):
+        publish(root, version)
+        bring(root)
+        brought = {"00_first.ipynb": f"00_first {version}", "01_second.ipynb": "01_second v1"}
+        assert copies(root) == brought | {"old.ipynb": "my work"}
 
 
-def test_a_fresh_chapter_that_is_fresh_or_missing_leaves_nothing_beside_it(book, capsys):
-    write_files(book, {"notebooks/pytorch/figures/way.svg": "<svg/>"})
-    for name in ("00_first.ipynb", "00_first", "0", "00", "00_f", "first"):
-        assert main(["fresh", "mine", name]) == 0
-    (book / "mine/figures/way.svg").rename("way.svg")
-    (book / "mine/figures").rmdir()
-    assert copies(book) == {"00_first.ipynb": "00_first v1"}
-    assert capsys.readouterr().out == "00_first.ipynb is as the book has it\n" * 6
-    assert is_trusted("00_first v1")
+def test_a_broken_record_is_named(root):
+    write_files(root, {f"mine/{RECORD}": "{"})
+    with pytest.raises(BookError, match="delete it to start afresh"):
+        bring(root)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        (["00_frist"], "error: no chapter '00_frist' in this edition (did you mean '00_first'?)\n"),
-        (["_"], "error: no chapter '_' in this edition: 00_first or 01_second?\n"),
-        ([], "error: which chapter? for example: make fresh CHAPTER=4\n"),
-    ],
-)
-def test_a_wrong_name_is_one_line_and_changes_nothing(book, name, message, capsys):
-    bring()
-    before = copies(book)
-    assert main(["fresh", "mine", *name]) == 1
-    assert capsys.readouterr().err == message
-    assert copies(book) == before
-
-
-def test_a_broken_record_is_named(book, capsys):
-    write_files(book, {f"mine/{RECORD}": "{"})
-    assert main(["copies", "mine"]) == 1
-    assert "delete it to start afresh" in capsys.readouterr().err
-
-
-def test_what_the_book_brings_is_trusted_and_what_the_reader_writes_is_not(book):
+def test_what_the_book_brings_is_trusted_and_what_the_reader_writes_is_not(root):
     assert not is_trusted("00_first v1")
-    bring()
+    bring(root)
     assert is_trusted("00_first v1")
     assert is_trusted("01_second v1")
-    write_files(book, {"mine/00_first.ipynb": nbformat.writes(notebook("mine"))})
-    publish(book, "v2")
-    bring()
+    write(root, nbformat.writes(notebook("mine")))
+    publish(root, "v2")
+    bring(root)
     assert is_trusted("00_first v2")
     assert not is_trusted("mine")
 
 
-def test_copies_are_brought_where_nothing_can_be_signed_and_nothing_written_in_the_book(
-    book, monkeypatch, capsys
-):
-    write_files(book, {"file": "", "_build/lab": ""})
-    monkeypatch.setenv("JUPYTER_DATA_DIR", str(book / "file/no folder"))
-    bring()
-    assert copies(book)["00_first.ipynb"] == "00_first v1"
-    said = capsys.readouterr().out
-    assert "the copies are not signed" in said
-    assert "_build/lab/book_contents/static/contents.js: cannot be written" in said
+def test_copies_are_brought_where_nothing_can_be_signed(root, monkeypatch, capsys):
+    write_files(root, {"file": ""})
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(root / "file/no folder"))
+    bring(root)
+    assert copies(root)["00_first.ipynb"] == "00_first v1"
+    assert "the copies are not signed" in capsys.readouterr().out
 
 
-def test_commands_and_the_contents_beside_the_chapters_speak_the_readers_language(
-    book, monkeypatch, capsys
-):
-    monkeypatch.setattr("bookbinder.reader_copies.language_of", lambda *_: PSEUDO)
-    prose = nbformat.v4.new_markdown_cell("# 0. First\n\n## Look")
-    text = nbformat.writes(nbformat.v4.new_notebook(cells=[prose]))
-    write_files(book, {"notebooks/pytorch/00_first.ipynb": text})
-    bring()
-    folder = book / "_build/lab/book_contents"
-    loaded = json.loads((folder / "package.json").read_text())["jupyterlab"]["_build"]["load"]
-    panel = (folder / loaded).read_text(encoding="utf-8")
-    assert '["00_first.ipynb", "0. First", ["Look"]]' in panel
-    assert f'heading.textContent = "{pseudo("Contents")}";' in panel
-    assert "say(" not in panel
-    write(book, "my work")
-    assert main(["fresh", "mine", "00_first"]) == 0
-    new = pseudo("{yours} is as the book has it; yours is kept as {old}")
-    assert new.format(yours="00_first.ipynb", old="00_first.old.ipynb") in capsys.readouterr().out
-
-
-def test_what_is_to_be_predicted_is_closed_in_copies_and_their_first_line_tells_nothing(book):
+def test_what_is_new_is_said_and_covered_in_the_readers_language(root, monkeypatch, capsys):
+    monkeypatch.setattr(reader_copies, "language_of", lambda *_: PSEUDO)
     answer = nbformat.v4.new_output("stream", text="seven")
     made = notebook("00_first v2")
     made.cells = [nbformat.v4.new_code_cell("f()", outputs=outputs) for outputs in ([answer], [])]
     for cell in made.cells:
         cell.metadata = {"jupyter": {"source_hidden": True, "outputs_hidden": True}}
-    write_files(book, {"notebooks/pytorch/00_first.ipynb": nbformat.writes(made)})
-    bring()
-    closed, empty = nbformat.read(book / "mine/00_first.ipynb", as_version=4).cells
+    write_files(root, {"notebooks/pytorch/00_first.ipynb": nbformat.writes(made)})
+    write(root, "my work")
+    bring(root)
+    said = pseudo(STAYS).format(yours="00_first.ipynb", new="00_first.new.ipynb")
+    assert said in capsys.readouterr().out
+    closed, empty = nbformat.read(root / "mine/00_first.new.ipynb", as_version=4).cells
     assert closed.metadata.jupyter.outputs_hidden
-    assert closed.outputs[0].data == {"text/plain": DECIDE}
+    assert closed.outputs[0].data == {"text/plain": pseudo(DECIDE)}
     assert closed.outputs[1:] == [answer]
     assert empty.metadata == {"jupyter": {"source_hidden": True}}  # its first output is seen

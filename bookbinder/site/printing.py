@@ -26,6 +26,7 @@ PAPER = {"prefer_css_page_size": True, "print_background": True, "outline": True
 TEXT_WIDTH = 658  # CSS pixels, what STYLE leaves of A4
 STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 AFTER = ("references",)  # pages that follow the chapters
+CONTENTS = worded("Contents")  # here, because Babel looks into no f-string
 DROPPED = ".headerlink, script, .prev-next-footer, .start"
 EXERCISES = "section.role-exercises"
 DRAWING = "div.cell.tag_drawing"
@@ -136,7 +137,7 @@ def one_page(
 {styles}
 <style>{STYLE}{"".join(heads)}</style></head><body>
 <section class="cover" id="cover"><h1>{title}</h1><p>{subtitle}</p></section>
-<section class="part" id="contents"><h2>{language.said(worded("Contents"))}</h2>
+<section class="part" id="contents"><h2>{language.said(CONTENTS)}</h2>
 <ol>{"".join(lines)}</ol></section>
 {"".join(parts)}
 </body></html>"""
