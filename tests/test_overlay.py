@@ -144,7 +144,7 @@ Less.
 <!-- drop section: ## Next -->
 """
 FIRST, CLEAR = "<!-- drop section: ## Look before you clear -->\n", "## Look before you clear"
-NO_HEADING = "no heading of the chapter, from here on, is "
+NO_HEADING = "no heading of the chapter is "
 MISTAKES = {  # text of an overlay -> the message
     code_cell("1", 'was="x.zero @0"'): "no cell is 'x.zero @0'; most like it, at book/00_x.md:20",
     DROPPED + code_cell("1", 'was="{x}"'): f"{BOOK}:12 is replaced or left out at {JAX}:3",
@@ -165,7 +165,6 @@ MISTAKES = {  # text of an overlay -> the message
     "stands under '## Look before you clear', here under '## Next'",
     PLACED.replace("### A part of it\n", ""): "00_x.md:14: what this changes, at book/00_x.md:25, "
     "stands under '### A part of it', here under '## Look before you clear'",
-    "<!-- new section -->\nWords.\n": "00_x.md:1: write <!-- new section --> right above a heading",
 }
 
 
