@@ -8,9 +8,6 @@ import time
 from collections.abc import Container
 from pathlib import Path
 
-from nbformat import NotebookNode
-from tqdm import tqdm
-
 from bookbinder.chapters import Chapter
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams, diagrams_shown
@@ -105,28 +102,21 @@ def bind_notebook(book: Book, edition: Edition, chapter: Chapter) -> None:
     stored = None
     with contextlib.suppress(BookError):  # one that is missing or broken has nothing to keep
         stored = read_bound(path)
-    if stored and can_be_reused(stored, chapter, made_with):
-        executed, how = with_outputs(chapter, stored), "as stored"
-        check_outputs(chapter, executed)
+    reused = stored and can_be_reused(stored, chapter, made_with)
+    how = "as stored" if reused else "executed"
+    print(f"{edition.framework:12}{chapter.name:35}{how:10}", end="", flush=True)
+    if reused:
+        executed = with_outputs(chapter, stored)
     else:
-        executed, how = with_progress(book, edition, chapter), "executed"
+        edition.notebooks.mkdir(parents=True, exist_ok=True)
+        executed = execute(chapter, edition.notebooks, book.seconds_per_cell, edition.framework)
+    check_outputs(chapter, executed)
     notebook = published(chapter, executed)
     notebook.metadata[MADE_WITH] = made_with
     if stored:
         keep_equal_outputs(notebook, stored)
     state = "changed" if write_whole(path, as_text(folded(notebook))) else "as before"
-    seconds = time.monotonic() - begun
-    print(f"{edition.framework:12}{chapter.name:35}{how:10}{seconds:7.1f} s   {state}", flush=True)
-
-
-def with_progress(book: Book, edition: Edition, chapter: Chapter) -> NotebookNode:
-    """Return the executed notebook of a chapter, with a progress bar meanwhile."""
-    folder = edition.notebooks
-    folder.mkdir(parents=True, exist_ok=True)
-    cells = sum(cell.cell_type == "code" for cell in chapter.notebook.cells)
-    with tqdm(total=cells, desc=chapter.name, unit="cell", leave=False, disable=None) as bar:
-        seconds = book.seconds_per_cell
-        return execute(chapter, folder, seconds, lambda _: bar.update(), edition.framework)
+    print(f"{time.monotonic() - begun:7.1f} s   {state}", flush=True)
 
 
 def bind_translation(book: Book, edition: Edition, wanted: Container[str] = ()) -> None:

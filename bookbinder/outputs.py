@@ -11,7 +11,7 @@ import copy
 import hashlib
 import io
 import re
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 
 import numpy as np
 from nbformat import NotebookNode
@@ -36,7 +36,7 @@ NUMBER = re.compile(
 )
 # matplotlib names clip paths, markers, hatches, images and collections by a hash of what they hold
 HASHED_ID = re.compile(r'(?<=\sid=")((?:m|p|h|image|C[0-9a-f]+_[0-9a-f]+_)[0-9a-f]{10})(?=")')
-AROUND = 30  # letters on each side of a difference
+AROUND = 30  # letters of a text on each side of a difference
 
 
 def conditions(book: Book, edition: Edition, chapter: Chapter) -> str:
@@ -119,15 +119,27 @@ def picture_difference(new: str, stored: str) -> str | None:
     if new == stored:
         return None
     parts, wanted = split(new), split(stored)
-    for at, (part, counterpart) in enumerate(zip_longest(parts, wanted, fillvalue="")):
-        reason = at % 2 and number_difference(part, counterpart)
-        if reason:
-            return f"{place(parts, at)}: {reason}"
-        if part != counterpart and not at % 2:
-            pairs = enumerate(zip_longest(part, counterpart))
-            same = next(i for i, (one, other) in pairs if one != other)
-            return f"{place(parts, at, same)}, stored {around(wanted, at, same)}"
+    for at, (part, other) in enumerate(zip_longest(parts, wanted, fillvalue="")):
+        if reason := (number_difference if at % 2 else text_difference)(part, other):
+            before = "".join(parts[:at]) + beginning(part, other)
+            name = before.rpartition(' id="')[2].partition('"')[0]
+            return f"after #{name}: {reason}"
     return None
+
+
+def text_difference(new: str, stored: str) -> str | None:
+    """Show two texts from a little before their first difference on."""
+    if new == stored:
+        return None
+    begin = max(len(beginning(new, stored)) - AROUND, 0)
+    part, counterpart = (text[begin : begin + 2 * AROUND] for text in (new, stored))
+    return f"{part!r}, stored {counterpart!r}"
+
+
+def beginning(one: str, other: str) -> str:
+    """Return with what both texts begin."""
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return "".join(letter for letter, _ in same)
 
 
 def split(svg: str) -> list[str]:
@@ -163,26 +175,9 @@ def values_of(number: str) -> np.ndarray:
     if number.startswith(PNG):
         from matplotlib.image import imread  # here, because most pictures have no bitmap
 
-        try:
-            png = base64.b64decode(number.removeprefix(PNG))
-            return imread(io.BytesIO(png), format="png") * 255.0
-        except (ValueError, OSError, SyntaxError):
-            return np.array([np.nan])  # equals no bitmap
+        png = base64.b64decode(number.removeprefix(PNG))
+        return imread(io.BytesIO(png), format="png") * 255.0
     return np.array([float(number or "nan")])
-
-
-def place(parts: list[str], at: int, same: int = 0) -> str:
-    """Return what stands around a place of a picture, and the id of the element before it."""
-    before = "".join(parts[:at]) + parts[at][:same]
-    name = before.rpartition(' id="')[2].partition('"')[0]
-    return f"after #{name}: {around(parts, at, same)}"
-
-
-def around(parts: list[str], at: int, same: int) -> str:
-    before = "".join(part[:40] if i % 2 else part for i, part in enumerate(parts[:at]))
-    after = "".join(part[:40] for part in parts[at : at + 9])
-    begin = len(before) + same
-    return repr((before + after)[max(begin - AROUND, 0) : begin + AROUND])
 
 
 def weights_difference(new: str, stored: str) -> str | None:
@@ -190,10 +185,10 @@ def weights_difference(new: str, stored: str) -> str | None:
     if len(new) != len(stored):
         return "a model holds another number of weights than the stored one"
     values, wanted = decoded(new), decoded(stored)
-    gap = np.abs(values - wanted) - RELATIVE * np.abs(wanted)
-    if (gap <= ABSOLUTE).all():
+    near = np.isclose(values, wanted, RELATIVE, ABSOLUTE)
+    if near.all():
         return None
-    at = int(np.argmax(np.where(np.isnan(gap), np.inf, gap)))
+    at = int(np.argmin(near))
     return f"weight {at} of {len(values)} is {values[at]:g}, stored {wanted[at]:g}"
 
 
