@@ -3,7 +3,6 @@
 import contextlib
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Container
 from pathlib import Path
@@ -26,7 +25,7 @@ from bookbinder.outputs import (
 from bookbinder.publish import published
 from bookbinder.solutions import SOLUTION, folded, read_bound
 from bookbinder.steps import english_chapters
-from d2l_attention.frameworks import check_installed, load
+from d2l_attention.frameworks import load
 
 CHECKING = "from d2l_attention.frameworks import check_installed"
 
@@ -47,36 +46,19 @@ def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
     saved = [block for c in chapters for block in saved_in(c)]
     imported = {line.split()[1].split(".")[0] for block in saved for line in block.imports}
     if imported & set(load(edition.framework).PACKAGES):
-        header += f"\n\n{CHECKING}\n\n{check_of(edition)}"
+        header += f'\n\n{CHECKING}\n\ncheck_installed("{edition.framework}")'
     return compose_module(saved, header)
 
 
-def check_of(edition: Edition) -> str:
-    """Return the line by which a module says what installs its framework, where it is missing."""
-    return f'check_installed("{edition.framework}")'
-
-
 def bind_module(book: Book, edition: Edition, chapters: list[Chapter]) -> None:
-    """Write the module, after a Python of its own has imported it."""
+    """Write the module, after a Python of its own has run it."""
     text = module_text(book, edition, chapters)
     if read_or_empty(edition.module) == text:
         return
-    if check_of(edition) in text:
-        try:
-            check_installed(edition.framework)
-        except ImportError as error:
-            raise BookError(str(error)) from None
-    with tempfile.TemporaryDirectory() as folder:
-        trial = Path(folder, "saved_module.py")
-        trial.write_text(text, encoding="utf-8")
-        done = subprocess.run(
-            [sys.executable, "-c", "import saved_module"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-        )
-    if done.returncode:
-        reason = done.stderr.strip().splitlines()[-1]
+    command = [sys.executable, "-"]
+    trial = subprocess.run(command, input=text, capture_output=True, encoding="utf-8")
+    if trial.returncode:
+        reason = trial.stderr.strip().splitlines()[-1]
         raise BookError(f"{book.named(edition.module)}: cannot be imported: {reason}")
     write_whole(edition.module, text)
 
@@ -130,9 +112,7 @@ def bind_translation(book: Book, edition: Edition, wanted: Container[str] = ()) 
     chapters = english_chapters(book, english)
     for chapter in chapters:
         language.read(chapter.name)  # says what is wrong with a catalog before anything is written
-    expected = set()
     for chapter in chapters:
-        expected.add(notebook_path(edition, chapter.name))
         if wanted and chapter.name not in wanted:
             continue
         source = notebook_path(english, chapter.name)
@@ -144,7 +124,8 @@ def bind_translation(book: Book, edition: Edition, wanted: Container[str] = ()) 
         notebook = folded(in_language(notebook, language, chapter.name), language.said(SOLUTION))
         write_whole(notebook_path(edition, chapter.name), as_text(notebook))
     bring_diagrams(book, edition, chapters, edition.notebooks)
-    for path in set(edition.notebooks.glob("*.ipynb")) - expected:
+    expected = {notebook_path(edition, chapter.name) for chapter in chapters}
+    for path in {*edition.notebooks.glob("*.ipynb")} - expected:
         path.unlink()
 
 

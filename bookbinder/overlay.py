@@ -2,7 +2,7 @@
 
 An overlay, book/<framework>/<chapter>.md, holds only what differs from the chapter:
 
-    ## Heading                        a heading of the chapter: what follows stands under it there
+    ## Heading                        a heading of the chapter, for whoever reads the overlay
     ```python was="scores @ec42fc9c"  a cell in place of this one; empty, it drops it
     ```python                         a cell (or prose) that follows the cell before it
     <!-- was: A line of prose. -->    what stands below replaces this line; nothing drops it
@@ -19,7 +19,7 @@ In a cell, such comments name lines of the old one, from top to bottom; its othe
     # after: x = x + 1                what stands below follows this line
 
 Everything is exact: a cell, a line or a heading that is gone is a mistake, and so is a cell that
-has changed since somebody ported it, and an entry under another heading than in the chapter.
+has changed since somebody ported it.
 """
 
 import difflib
@@ -131,7 +131,6 @@ class Overlay:
             for number, line in enumerate(markdown_lines(cell.source))
             if line.level
         }
-        self.under = ""  # the heading that the overlay has come to, where known
         self.changes = read_changes(text, file)
         self.changed: dict[Spot, Change] = {}
         self.mistakes: list[str] = []
@@ -152,11 +151,9 @@ class Overlay:
         return "".join(f"; most like it, at {self.where(spots[c])}: {short(c)!r}" for c in close)
 
     def take(self, change: Change) -> None:
-        """Note what a change changes, and that it stands under the same heading there."""
+        """Note what a change changes."""
         if change.kind == PLACE:
-            self.under = ""
             self.heading(change.old)
-            self.under = change.old
             return
         finders = {CELL: self.cell, DROP: self.section}
         spots = finders.get(change.kind, self.prose)(change)
@@ -164,12 +161,6 @@ class Overlay:
             if other := self.changed.get(spot):
                 raise BookError(f"{self.where(spot)} is replaced or left out at {other.place}")
         self.changed |= dict.fromkeys(spots, change)
-        there = max((spot for spot in self.headings if spot <= spots[0]), default=None)
-        title = self.headings.get(there, "nothing")
-        if self.under not in ("", title) and there != spots[0]:
-            where = f"what this changes, at {self.where(spots[0])}, stands under {short(title)!r}"
-            raise BookError(f"{where}, here under {short(self.under)!r}")
-        self.under = self.under and title
         if change.kind == CELL:
             self.fill_in(spots[0][0], *change.cells[0])
 

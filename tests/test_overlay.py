@@ -143,7 +143,7 @@ Less.
 
 <!-- drop section: ## Next -->
 """
-FIRST, CLEAR = "<!-- drop section: ## Look before you clear -->\n", "## Look before you clear"
+FIRST = "<!-- drop section: ## Look before you clear -->\n"
 NO_HEADING = "no heading of the chapter is "
 MISTAKES = {  # text of an overlay -> the message
     code_cell("1", 'was="x.zero @0"'): "no cell is 'x.zero @0'; most like it, at book/00_x.md:20",
@@ -161,10 +161,6 @@ MISTAKES = {  # text of an overlay -> the message
     WHOLE.replace("jnp", "torch"): "00_x.md must replace or drop this cell, which says 'torch'",
     PLACED.replace("before", "after"): f"7: {NO_HEADING}'## Look after you clear'; most like it, "
     "at book/00_x.md:15: '## Look before you clear'; above a heading of this edition alone, write",
-    PLACED.replace(CLEAR, "## Next"): "00_x.md:9: what this changes, at book/00_x.md:20, "
-    "stands under '## Look before you clear', here under '## Next'",
-    PLACED.replace("### A part of it\n", ""): "00_x.md:14: what this changes, at book/00_x.md:25, "
-    "stands under '### A part of it', here under '## Look before you clear'",
 }
 
 
