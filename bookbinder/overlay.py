@@ -37,7 +37,7 @@ from nbformat import NotebookNode
 from bookbinder.chapters import Chapter, check_tags, name_cells, read_chapter
 from bookbinder.config import Book, Edition
 from bookbinder.files import BookError
-from bookbinder.page import Line, markdown_lines
+from bookbinder.page import Line, headings_of, markdown_lines
 from d2l_attention.frameworks import code_of_others
 
 CELL, WAS, ALONE, AFTER, PLACE = "cell", "was", "was alone", "after", "heading"
@@ -97,15 +97,13 @@ def labels_of(cells: list[NotebookNode]) -> dict[str, int]:
     A label is the name of what the cell defines first, or else its first words, numbered where it
     comes again, and a hash of the source: "three_steps @662c8323", "rng 2 @39aa1c06".
     """
-    seen: dict[str, int] = {}
-    labels = {}
+    seen, labels = [], {}
     for index, cell in enumerate(cells):
         if cell.cell_type == "code":
             match = DEFINED.search(cell.source) or FIRST_WORDS.search(cell.source)
-            name = match[1] if match else "code"
-            seen[name] = seen.get(name, 0) + 1
-            number = f" {seen[name]}" if seen[name] > 1 else ""
-            labels[f"{name}{number} @{cell.id.partition('-')[0]}"] = index
+            seen.append(match[1] if match else "code")
+            number = f" {count}" if (count := seen.count(seen[-1])) > 1 else ""
+            labels[f"{seen[-1]}{number} @{cell.id.partition('-')[0]}"] = index
     return labels
 
 
@@ -124,13 +122,6 @@ class Overlay:
             if cell.cell_type == "markdown" or number == 0
         }
         self.labels = labels_of(self.cells)
-        self.headings = {
-            (index, number): line.text.strip()
-            for index, cell in enumerate(self.cells)
-            if cell.cell_type == "markdown"
-            for number, line in enumerate(markdown_lines(cell.source))
-            if line.level
-        }
         self.changes = read_changes(text, file)
         self.changed: dict[Spot, Change] = {}
         self.mistakes: list[str] = []
@@ -152,11 +143,10 @@ class Overlay:
 
     def take(self, change: Change) -> None:
         """Note what a change changes."""
-        if change.kind == PLACE:
-            self.heading(change.old)
-            return
         finders = {CELL: self.cell, DROP: self.section}
         spots = finders.get(change.kind, self.prose)(change)
+        if change.kind == PLACE:
+            return
         for spot in spots:
             if other := self.changed.get(spot):
                 raise BookError(f"{self.where(spot)} is replaced or left out at {other.place}")
@@ -164,19 +154,11 @@ class Overlay:
         if change.kind == CELL:
             self.fill_in(spots[0][0], *change.cells[0])
 
-    def heading(self, line: str) -> Spot:
-        """Return where the chapter has this heading."""
-        spots = {text: spot for spot, text in reversed(self.headings.items())}
-        if line not in spots:
-            what = f"no heading of the chapter is {line!r}{self.like(line, spots)}"
-            raise BookError(f"{what}; above a heading of this edition alone, write {NEW}")
-        return spots[line]
-
     def section(self, change: Change) -> list[Spot]:
         """Return all lines and cells of the section that is left out."""
-        begin = self.heading(change.old)
-        deeper = change.old.partition(" ")[0] + "#"
-        others = (spot for spot in self.headings if not self.headings[spot].startswith(deeper))
+        begin, deeper = self.prose(change)[0], change.old.partition(" ")[0] + "#"
+        headings = (h for h in headings_of(self.chapter) if not h.text.startswith(deeper))
+        others = ((heading.cell, heading.number) for heading in headings)
         end = next((spot for spot in others if spot > begin), (len(self.cells), 0))
         return [spot for spot in self.lines if begin <= spot < end]
 
@@ -208,7 +190,8 @@ class Overlay:
         cell.metadata = nbformat.from_dict(old.metadata | cell.metadata)
         own = zip(old.source.splitlines(), self.chapter.places[index], strict=False)
         new = list(zip(cell.source.splitlines(), places, strict=False))
-        if (lines := with_changed_lines(list(own), new)) != new:
+        if any(NAMED.match(line) for line, _ in new):  # else it stands for all of the old one
+            lines = with_changed_lines(list(own), new)
             cell.source = "\n".join(line for line, _ in lines)
             places[:] = [place for _, place in lines]
 
@@ -353,12 +336,7 @@ def without_blanks(lines: Lines, above: bool = True) -> Lines:
 
 
 def with_changed_lines(old: Lines, new: Lines) -> Lines:
-    """Return the lines of a cell with those changed that comments in the new cell name.
-
-    A new cell without such comments stands for all of the old one.
-    """
-    if not any(NAMED.match(line) for line, _ in new):
-        return new
+    """Return the lines of a cell with those changed that comments in the new cell name."""
     lines, at = [], 0
     for line, place in new:
         if match := NAMED.match(line):
