@@ -98,13 +98,8 @@ def run_to_the_end(client: NotebookClient, framework: str = "") -> None:
 def cell_message(chapter: Chapter, notebook: NotebookNode, index: int, reason: str) -> str:
     """Say where a cell stands and what is wrong with it, and show its source."""
     source = "\n".join(f"    {line}" for line in notebook.cells[index].source.splitlines())
-    number = code_number(notebook, index)
+    number = sum(cell.cell_type == "code" for cell in notebook.cells[: index + 1])
     return f"{chapter.where(index)}: code cell {number} of {chapter.name}: {reason}\n{source}"
-
-
-def code_number(notebook: NotebookNode, index: int) -> int:
-    """Return the number, from 1, of the code cell with this index among all cells."""
-    return sum(cell.cell_type == "code" for cell in notebook.cells[: index + 1])
 
 
 def output_problems(notebook: NotebookNode) -> list[tuple[int, str]]:

@@ -82,7 +82,7 @@ def saved_in_cell(source: str, at: Place, origin: str) -> Saved | None:
             raise BookError(f"{at(node.lineno)}: a saved cell holds definitions only, got {got}")
     imports = [node for node in wanted if isinstance(node, IMPORTS)]
     rest = [node for node in wanted if node not in imports]
-    gone = {line for node in imports for line in span(node)}
+    gone = {line for node in imports for line in range(node.lineno, node.end_lineno + 1)}
     lines = [line for number, line in enumerate(text, 1) if number not in gone]
     if not whole:
         lines = [line for node in rest for line in ["", "", *lines_of(node, text)]]
@@ -107,15 +107,9 @@ def marked_lines(source: str, at: Place) -> dict[int, str]:
     return lines
 
 
-def span(node: ast.stmt) -> range:
-    """Return the lines of a statement, decorators included."""
-    decorators = getattr(node, "decorator_list", [])
-    return range(min([node.lineno, *(d.lineno for d in decorators)]), node.end_lineno + 1)
-
-
 def lines_of(node: ast.stmt, text: list[str]) -> list[str]:
     """Return the lines of a statement with the comments that stand directly above it."""
-    start = span(node).start
+    start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
     while start > 1 and text[start - 2].startswith("#"):
         start -= 1
     return text[start - 1 : node.end_lineno]
