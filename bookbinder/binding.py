@@ -135,23 +135,21 @@ def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = N
     `chapters` are those of the edition, where they have been read already.
     """
     chapters = read_edition_chapters(book, edition) if chapters is None else chapters
-    module = module_text(book, edition, chapters)
-    files = {edition.module: ("the #@save cells of the chapters", module)}
+    files = {
+        edition.module: ("the #@save cells of the chapters", module_text(book, edition, chapters))
+    }
     for chapter in chapters:
         files[notebook_path(edition, chapter.name)] = chapter.file, as_bound(edition, chapter)
     for name in diagrams_shown(chapters):
         source = book.source / name
         files[edition.notebooks / name] = book.named(source), read_or_empty(source)
-    stale = []
-    for path, (source, text) in files.items():
-        if not path.exists():
-            stale.append(f"{book.named(path)} is missing")
-        elif read_or_empty(path) != text:
-            stale.append(f"{book.named(path)} differs from {source}")
-    there = (path for path in edition.notebooks.rglob("*.*") if path.suffix in (".ipynb", ".svg"))
-    return stale + [
-        f"{book.named(p)} belongs to no chapter" for p in sorted(there) if p not in files
+    there = {path for path in edition.notebooks.rglob("*.*") if path.suffix in (".ipynb", ".svg")}
+    stale = [
+        f"{book.named(path)} {f'differs from {source}' if path.exists() else 'is missing'}"
+        for path, (source, text) in files.items()
+        if not path.exists() or read_or_empty(path) != text
     ]
+    return stale + [f"{book.named(p)} belongs to no chapter" for p in sorted(there - files.keys())]
 
 
 def as_bound(edition: Edition, chapter: Chapter) -> str:

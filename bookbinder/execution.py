@@ -26,9 +26,8 @@ def kernel_environment(framework: str = "") -> dict[str, str]:
 
     `framework` is that of the edition; by default D2L_FRAMEWORK names it, or it is the first.
     """
-    framework = (
-        framework or os.environ.get("D2L_FRAMEWORK") or read_book(ROOT).editions[0].framework
-    )
+    framework = framework or os.environ.get("D2L_FRAMEWORK", "")
+    framework = framework or read_book(ROOT).editions[0].framework
     return {
         "D2L_FRAMEWORK": framework,
         "D2L_DEVICE": os.environ.get("D2L_DEVICE") or "cpu",

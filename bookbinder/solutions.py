@@ -82,18 +82,14 @@ def is_solution(cell: NotebookNode) -> bool:
 
 
 def text_of(cells: list[NotebookNode]) -> str:
-    """Return cells as Markdown: the code of each, and what it prints."""
+    """Return cells as Markdown: the code of each, and what it prints; they have no pictures."""
     blocks = []
     for cell in cells:
         blocks.append(f"```python\n{cell.source}\n```")
-        if shown := "".join(map(printed, cell.outputs)).strip("\n"):
-            blocks.append(f"```text\n{shown}\n```")
+        values = ((o.get("text"), o.get("data", {}).get("text/plain", "")) for o in cell.outputs)
+        if text := "".join(said or f"{value}\n" for said, value in values).strip("\n"):
+            blocks.append(f"```text\n{text}\n```")
     return "".join(f"{block}\n\n" for block in blocks)
-
-
-def printed(output: NotebookNode) -> str:
-    """Return an output as text: solutions have no pictures."""
-    return output.get("text") or output.get("data", {}).get("text/plain", "") + "\n"
 
 
 def counted(notebook: NotebookNode) -> NotebookNode:

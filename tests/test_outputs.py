@@ -134,7 +134,7 @@ def test_neighbors_are_equal_and_weights_that_are_farther_apart_are_named():
     stored = [packed(VALUES, VALUES)]
     assert difference([packed(VALUES, NEIGHBORS)], stored) is None
     moved = np.add(VALUES, [0, 0, 0, 0, 1])
-    assert difference([packed(VALUES, moved)], stored) == "weight 9 of 10 is 101, stored 100"
+    assert "weights lie up to 1 from" in difference([packed(VALUES, moved)], stored)
     assert "another number of weights" in difference([packed(VALUES)], stored)
     assert "nan" in difference([packed(VALUES, VALUES * np.nan)], stored)
 
@@ -145,7 +145,7 @@ OTHER = {  # why not -> new and stored outputs
     "after #line2d_1: ": (shown(FAR), shown(PICTURE)),
     "picture 2 of 2: ": (shown(PICTURE, FAR), shown(PICTURE, PICTURE)),
     "the number of pictures is 1, stored 2": (shown(PICTURE), shown(PICTURE, PICTURE)),
-    "stored 0.5": (arcs(VALUES * 1.01), arcs(VALUES)),
+    "weights lie up to ": (arcs(VALUES * 1.01), arcs(VALUES)),
     "animal 0.99": (arcs(VALUES, said="animal 0.99"), arcs(VALUES)),
     "0.10": ([*shown(NEAR), TEXTS[0]], [*shown(PICTURE), TEXTS[1]]),
 }
