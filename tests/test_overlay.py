@@ -124,25 +124,8 @@ def test_a_cell_has_the_name_of_what_it_defines_or_its_first_words_and_a_number(
     assert names == ["f", "What, a comment", "fig, ax", "print", "C", "print 2", "code", "x"]
 
 
-PLACED = """# 0. Title
-
-```python was="{x}"
-x = jnp.zeros(3)
-```
-
-## Look before you clear
-
-```python was="{x.zero_}"
-x = 0
-```
-
-### A part of it
-
-<!-- was: More. -->
-Less.
-
-<!-- drop section: ## Next -->
-"""
+PLACED = f"# 0. Title\n\n{DROPPED}\n### A part of it\n\n<!-- was: More. -->\nLess.\n"
+PLACED += "\n<!-- drop section: ## Next -->\n"
 FIRST = "<!-- drop section: ## Look before you clear -->\n"
 MISTAKES = {  # text of an overlay -> the message
     code_cell("1", 'was="x.zero @0"'): "no cell is 'x.zero @0'; most like it, at book/00_x.md:20",
@@ -158,8 +141,8 @@ MISTAKES = {  # text of an overlay -> the message
     '```python was="{x}"\n1\n': "00_x.md:1: this code cell has no end",
     DROPPED + code_cell("1") + code_cell("1", 'tags=["solutoin"]'): "unknown tag 'solutoin'",
     WHOLE.replace("jnp", "torch"): "00_x.md must replace or drop this cell, which says 'torch'",
-    PLACED.replace("before", "after"): "7: no place has the line '## Look after you clear'; "
-    "most like it, at book/00_x.md:15: '## Look before you clear'",
+    PLACED.replace("part", "port"): "8: no place has the line '### A port of it'; "
+    "most like it, at book/00_x.md:23: '### A part of it'",
 }
 
 
