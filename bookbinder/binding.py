@@ -3,13 +3,9 @@
 import contextlib
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Container
 from pathlib import Path
-
-from nbformat import NotebookNode
-from tqdm import tqdm
 
 from bookbinder.chapters import Chapter
 from bookbinder.config import Book, Edition
@@ -29,7 +25,7 @@ from bookbinder.outputs import (
 from bookbinder.publish import published
 from bookbinder.solutions import SOLUTION, folded, read_bound
 from bookbinder.steps import english_chapters
-from d2l_attention.frameworks import check_installed, load
+from d2l_attention.frameworks import load
 
 CHECKING = "from d2l_attention.frameworks import check_installed"
 
@@ -50,36 +46,19 @@ def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
     saved = [block for c in chapters for block in saved_in(c)]
     imported = {line.split()[1].split(".")[0] for block in saved for line in block.imports}
     if imported & set(load(edition.framework).PACKAGES):
-        header += f"\n\n{CHECKING}\n\n{check_of(edition)}"
+        header += f'\n\n{CHECKING}\n\ncheck_installed("{edition.framework}")'
     return compose_module(saved, header)
 
 
-def check_of(edition: Edition) -> str:
-    """Return the line by which a module says what installs its framework, where it is missing."""
-    return f'check_installed("{edition.framework}")'
-
-
 def bind_module(book: Book, edition: Edition, chapters: list[Chapter]) -> None:
-    """Write the module, after a Python of its own has imported it."""
+    """Write the module, after a Python of its own has run it."""
     text = module_text(book, edition, chapters)
     if read_or_empty(edition.module) == text:
         return
-    if check_of(edition) in text:
-        try:
-            check_installed(edition.framework)
-        except ImportError as error:
-            raise BookError(str(error)) from None
-    with tempfile.TemporaryDirectory() as folder:
-        trial = Path(folder, "saved_module.py")
-        trial.write_text(text, encoding="utf-8")
-        done = subprocess.run(
-            [sys.executable, "-c", "import saved_module"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-        )
-    if done.returncode:
-        reason = done.stderr.strip().splitlines()[-1]
+    command = [sys.executable, "-"]
+    trial = subprocess.run(command, input=text, capture_output=True, encoding="utf-8")
+    if trial.returncode:
+        reason = trial.stderr.strip().splitlines()[-1]
         raise BookError(f"{book.named(edition.module)}: cannot be imported: {reason}")
     write_whole(edition.module, text)
 
@@ -105,28 +84,21 @@ def bind_notebook(book: Book, edition: Edition, chapter: Chapter) -> None:
     stored = None
     with contextlib.suppress(BookError):  # one that is missing or broken has nothing to keep
         stored = read_bound(path)
-    if stored and can_be_reused(stored, chapter, made_with):
-        executed, how = with_outputs(chapter, stored), "as stored"
-        check_outputs(chapter, executed)
+    reused = stored and can_be_reused(stored, chapter, made_with)
+    how = "as stored" if reused else "executed"
+    print(f"{edition.framework:12}{chapter.name:35}{how:10}", end="", flush=True)
+    if reused:
+        executed = with_outputs(chapter, stored)
     else:
-        executed, how = with_progress(book, edition, chapter), "executed"
+        edition.notebooks.mkdir(parents=True, exist_ok=True)
+        executed = execute(chapter, edition.notebooks, book.seconds_per_cell, edition.framework)
+    check_outputs(chapter, executed)
     notebook = published(chapter, executed)
     notebook.metadata[MADE_WITH] = made_with
     if stored:
         keep_equal_outputs(notebook, stored)
     state = "changed" if write_whole(path, as_text(folded(notebook))) else "as before"
-    seconds = time.monotonic() - begun
-    print(f"{edition.framework:12}{chapter.name:35}{how:10}{seconds:7.1f} s   {state}", flush=True)
-
-
-def with_progress(book: Book, edition: Edition, chapter: Chapter) -> NotebookNode:
-    """Return the executed notebook of a chapter, with a progress bar meanwhile."""
-    folder = edition.notebooks
-    folder.mkdir(parents=True, exist_ok=True)
-    cells = sum(cell.cell_type == "code" for cell in chapter.notebook.cells)
-    with tqdm(total=cells, desc=chapter.name, unit="cell", leave=False, disable=None) as bar:
-        seconds = book.seconds_per_cell
-        return execute(chapter, folder, seconds, lambda _: bar.update(), edition.framework)
+    print(f"{time.monotonic() - begun:7.1f} s   {state}", flush=True)
 
 
 def as_stored(
@@ -155,16 +127,15 @@ def bind_translation(book: Book, edition: Edition, wanted: Container[str] = ()) 
     chapters = english_chapters(book, english)
     for chapter in chapters:
         language.read(chapter.name)  # says what is wrong with a catalog before anything is written
-    expected = set()
     for chapter in chapters:
-        expected.add(notebook_path(edition, chapter.name))
         if wanted and chapter.name not in wanted:
             continue
         notebook = in_language(as_stored(book, english, chapter), language, chapter.name)
         notebook = folded(notebook, language.said(SOLUTION))
         write_whole(notebook_path(edition, chapter.name), as_text(notebook))
     bring_diagrams(book, edition, chapters, edition.notebooks)
-    for path in set(edition.notebooks.glob("*.ipynb")) - expected:
+    expected = {notebook_path(edition, chapter.name) for chapter in chapters}
+    for path in {*edition.notebooks.glob("*.ipynb")} - expected:
         path.unlink()
 
 
@@ -174,23 +145,21 @@ def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = N
     `chapters` are those of the edition, where they have been read already.
     """
     chapters = read_edition_chapters(book, edition) if chapters is None else chapters
-    module = module_text(book, edition, chapters)
-    files = {edition.module: ("the #@save cells of the chapters", module)}
+    files = {
+        edition.module: ("the #@save cells of the chapters", module_text(book, edition, chapters))
+    }
     for chapter in chapters:
         files[notebook_path(edition, chapter.name)] = chapter.file, as_bound(edition, chapter)
     for name in diagrams_shown(chapters):
         source = book.source / name
         files[edition.notebooks / name] = book.named(source), read_or_empty(source)
-    stale = []
-    for path, (source, text) in files.items():
-        if not path.exists():
-            stale.append(f"{book.named(path)} is missing")
-        elif read_or_empty(path) != text:
-            stale.append(f"{book.named(path)} differs from {source}")
-    there = (path for path in edition.notebooks.rglob("*.*") if path.suffix in (".ipynb", ".svg"))
-    return stale + [
-        f"{book.named(p)} belongs to no chapter" for p in sorted(there) if p not in files
+    there = {path for path in edition.notebooks.rglob("*.*") if path.suffix in (".ipynb", ".svg")}
+    stale = [
+        f"{book.named(path)} {f'differs from {source}' if path.exists() else 'is missing'}"
+        for path, (source, text) in files.items()
+        if not path.exists() or read_or_empty(path) != text
     ]
+    return stale + [f"{book.named(p)} belongs to no chapter" for p in sorted(there - files.keys())]
 
 
 def as_bound(edition: Edition, chapter: Chapter) -> str:

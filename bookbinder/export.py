@@ -1,16 +1,16 @@
-"""Compose the module from the definitions that chapters mark with #@save."""
+"""Compose the module from the definitions that chapters mark with #@save.
+
+The mark stands alone on the first line of a cell, which it saves whole, or at the end of the first
+line of a definition, an assignment or an import. No other line may end with it.
+"""
 
 import ast
-import io
 import json
-import re
 import subprocess
 import sys
 import textwrap
-import tokenize
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from bookbinder.chapters import Chapter
 from bookbinder.config import PACKAGE
@@ -19,13 +19,12 @@ from bookbinder.page import headings_of
 
 MARK = "#@save"
 PRIVATE = "#@save private"  # saved, but no public name of the module
-ALMOST = re.compile(r"#+\s*@\s*save\b", re.IGNORECASE)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 IMPORTS = (ast.Import, ast.ImportFrom)
 LINE_LENGTH = 100
 
-Place = Callable[[int], str]  # line of a cell -> "file:line"
+Place = Callable[[int], str]  # line of a cell, from 1 -> "file:line"
 
 
 @dataclass(frozen=True)
@@ -47,45 +46,43 @@ def saved_in(chapter: Chapter) -> list[Saved]:
         if cell.cell_type == "code" and "save" in cell.source.lower():
             above = [heading.title for heading in headings if heading.cell < index]
             origin = f"{chapter.file}, {[chapter.name, *above][-1]}"
-            if found := saved_in_cell(cell.source, partial(chapter.where, index), origin):
+            if found := saved_in_cell(
+                cell.source, lambda n, i=index: chapter.where(i, n - 1), origin
+            ):
                 saved.append(found)
     return saved
 
 
-def saved_in_cell(source: str, place: Place, origin: str) -> Saved | None:
-    """Return what a cell saves, or None where it has no mark; `place` counts lines from 0."""
-
-    def at(line: int) -> str:
-        return place(line - 1)
-
-    try:
-        marks = marked_lines(source, at)
-        body = ast.parse(source).body if marks else []
-    except (SyntaxError, tokenize.TokenError) as error:
-        if MARK not in source:
-            return None  # not ours to judge: executing the cell will say what is wrong
-        line = getattr(error, "lineno", None) or 1
-        raise BookError(f"{at(line)}: a cell with {MARK} does not parse: {error.args[0]}") from None
+def saved_in_cell(source: str, at: Place, origin: str) -> Saved | None:
+    """Return what a cell saves, or None where it has no mark."""
+    marks = marked_lines(source, at)
     if not marks:
-        return None
+        return None  # not ours to judge: executing the cell will say what is wrong
+    try:
+        body = ast.parse(source).body
+    except SyntaxError as error:
+        where = at(error.lineno or 1)
+        raise BookError(f"{where}: a cell with {MARK} does not parse: {error.msg}") from None
     text = source.splitlines()
     for line, mark in marks.items():
         text[line - 1] = text[line - 1].rstrip().removesuffix(mark).rstrip()
-    first, *more = marks
-    whole = first == 1 and not text[0]
-    if whole and more:
-        raise BookError(f"{at(more[0])}: this {MARK} is not needed: line 1 saves the whole cell")
-    wanted = {node: marks[1] for node in body} if whole else {}
-    wanted |= {} if whole else {owner(body, line, text, at): marks[line] for line in marks}
-    if not wanted:
-        raise BookError(f"{at(1)}: {MARK} saves an empty cell")
+    whole = not text[0]
+    saved = {1: body} if whole else {node.lineno: [node] for node in body}
+    wanted: dict[ast.stmt, str] = {}
+    for line, mark in marks.items():
+        if not saved.get(line):
+            raise BookError(
+                f"{at(line)}: cannot place {MARK}: put it alone on the first line of the cell, or "
+                "at the end of the first line of a top-level def, class, assignment or import"
+            )
+        wanted |= dict.fromkeys(saved[line], mark)
     for node in wanted:
         if not isinstance(node, DEFINITIONS + ASSIGNMENTS + IMPORTS):
             got = repr(ast.unparse(node).splitlines()[0])
             raise BookError(f"{at(node.lineno)}: a saved cell holds definitions only, got {got}")
     imports = [node for node in wanted if isinstance(node, IMPORTS)]
     rest = [node for node in wanted if node not in imports]
-    gone = {line for node in imports for line in span(node)}
+    gone = {line for node in imports for line in range(node.lineno, node.end_lineno + 1)}
     lines = [line for number, line in enumerate(text, 1) if number not in gone]
     if not whole:
         lines = [line for node in rest for line in ["", "", *lines_of(node, text)]]
@@ -99,42 +96,20 @@ def saved_in_cell(source: str, place: Place, origin: str) -> Saved | None:
 
 
 def marked_lines(source: str, at: Place) -> dict[int, str]:
-    """Return line -> mark, where `source` carries one as a comment (not inside a string)."""
+    """Return line -> mark, where a line of `source` ends with one."""
     lines = {}
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            if (mark := token.string.rstrip()) in (MARK, PRIVATE):
-                lines[token.start[0]] = mark
-            elif ALMOST.match(token.string):
-                raise BookError(
-                    f"{at(token.start[0])}: write {MARK} or {PRIVATE}, got {token.string!r}"
-                )
+    for number, line in enumerate(source.splitlines(), 1):
+        mark = "#" + line.rpartition("#")[2].rstrip()
+        if mark in (MARK, PRIVATE):
+            lines[number] = mark
+        elif mark.replace(" ", "").lower() in (MARK, PRIVATE.replace(" ", "")):
+            raise BookError(f"{at(number)}: write {MARK} or {PRIVATE}, got {mark!r}")
     return lines
-
-
-def owner(body: list[ast.stmt], line: int, text: list[str], at: Place) -> ast.stmt:
-    """Return the statement that a mark at the end of this line saves."""
-    for node in body:
-        lines = span(node) if isinstance(node, ASSIGNMENTS + IMPORTS) else range(0)
-        if isinstance(node, DEFINITIONS):
-            lines = range(span(node).start, max(node.body[0].lineno, node.lineno + 1))
-        if line in lines and text[line - 1]:
-            return node
-    raise BookError(
-        f"{at(line)}: cannot place {MARK}: put it alone on the first line of the cell, or at the "
-        "end of a top-level def, class, decorator, assignment or import line"
-    )
-
-
-def span(node: ast.stmt) -> range:
-    """Return the lines of a statement, decorators included."""
-    decorators = getattr(node, "decorator_list", [])
-    return range(min([node.lineno, *(d.lineno for d in decorators)]), node.end_lineno + 1)
 
 
 def lines_of(node: ast.stmt, text: list[str]) -> list[str]:
     """Return the lines of a statement with the comments that stand directly above it."""
-    start = span(node).start
+    start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
     while start > 1 and text[start - 2].startswith("#"):
         start -= 1
     return text[start - 1 : node.end_lineno]
@@ -181,12 +156,10 @@ def check_names(text: str) -> None:
     """Raise BookError where the module uses a name that no cell saves."""
     report = ruff(["check", "--exit-zero", "--select=F821,F811", "--output-format=json"], text)
     for finding in json.loads(report):
-        above = "\n# From the imports\n" + "\n".join(
-            text.splitlines()[: finding["location"]["row"]]
-        )
-        origin = above.rpartition("\n# From ")[2].partition("\n")[0]
+        above = text.splitlines()[: finding["location"]["row"]]
+        origins = ["the imports", *(x[7:] for x in above if x.startswith("# From "))]
         what = f"saved code cannot stand alone: {finding['message']}"
-        raise BookError(f"{origin}: {what}; save its definition or import too")
+        raise BookError(f"{origins[-1]}: {what}; save its definition or import too")
 
 
 def ruff(command: list[str], text: str) -> str:

@@ -2,14 +2,15 @@
 
 An overlay, book/<framework>/<chapter>.md, holds only what differs from the chapter:
 
-    ## Heading                        a heading of the chapter: what follows stands under it there
+    ## Heading                        a heading of the chapter, for whoever reads the overlay
     ```python was="scores @ec42fc9c"  a cell in place of this one; empty, it drops it
     ```python                         a cell (or prose) that follows the cell before it
     <!-- was: A line of prose. -->    what stands below replaces this line; nothing drops it
     <!-- was alone: A line. -->       so it does, and somebody saw that the others keep it rightly
     <!-- after: A line of prose. -->  what stands below follows this line
     <!-- drop section: ## Heading --> the section is left out, with its cells
-    <!-- new section -->              the heading below is of this edition, and not of the chapter
+    <!-- new section -->              the heading below is of this edition alone: right below a
+                                      comment, headings are text
 
 In a cell, such comments name lines of the old one, from top to bottom; its other lines stay:
 
@@ -18,15 +19,16 @@ In a cell, such comments name lines of the old one, from top to bottom; its othe
     # after: x = x + 1                what stands below follows this line
 
 Everything is exact: a cell, a line or a heading that is gone is a mistake, and so is a cell that
-has changed since somebody ported it, and an entry under another heading than in the chapter.
+has changed since somebody ported it.
 """
 
-import copy
 import difflib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from textwrap import shorten
 
 import nbformat
 from jupytext.cell_metadata import parse_key_equal_value
@@ -35,7 +37,7 @@ from nbformat import NotebookNode
 from bookbinder.chapters import Chapter, check_tags, name_cells, read_chapter
 from bookbinder.config import Book, Edition
 from bookbinder.files import BookError
-from bookbinder.page import markdown_lines
+from bookbinder.page import Line, headings_of, markdown_lines
 from d2l_attention.frameworks import code_of_others
 
 CELL, WAS, ALONE, AFTER, PLACE = "cell", "was", "was alone", "after", "heading"
@@ -43,13 +45,12 @@ DROP = "drop section"
 NEW = "<!-- new section -->"
 COMMENT = re.compile(rf"<!-- *({WAS}|{ALONE}|{AFTER}|{DROP}): *(\S.*?) *-->", re.DOTALL)
 NAMED = re.compile(rf"\s*# ({WAS}|{AFTER})(?: (\d+) lines)?: (.*)")
-SHOWN = 60  # how much of a line a message quotes
 ALIKE = 0.5  # what a message calls "most like it" is at least so alike
 DEFINED = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
 FIRST_WORDS = re.compile(r"^(?!#?@)\W*(\w+(?:[ ,.]+\w+)*)", re.MULTILINE)
+short = partial(shorten, width=60, placeholder="…")  # what a message quotes of a line
 
-Line = tuple[str, str]  # and its place, "file:line"
-Lines = list[Line]
+Lines = list[tuple[str, str]]  # each with its place, "file:line"
 Cells = list[tuple[NotebookNode, list[str]]]  # each with the places of its lines
 Spot = tuple[int, int]  # a cell of the chapter and a line of it; of code, the first line
 
@@ -96,15 +97,13 @@ def labels_of(cells: list[NotebookNode]) -> dict[str, int]:
     A label is the name of what the cell defines first, or else its first words, numbered where it
     comes again, and a hash of the source: "three_steps @662c8323", "rng 2 @39aa1c06".
     """
-    seen: dict[str, int] = {}
-    labels = {}
+    seen, labels = [], {}
     for index, cell in enumerate(cells):
         if cell.cell_type == "code":
             match = DEFINED.search(cell.source) or FIRST_WORDS.search(cell.source)
-            name = match[1] if match else "code"
-            seen[name] = seen.get(name, 0) + 1
-            number = f" {seen[name]}" if seen[name] > 1 else ""
-            labels[f"{name}{number} @{cell.id.partition('-')[0]}"] = index
+            seen.append(match[1] if match else "code")
+            number = f" {count}" if (count := seen.count(seen[-1])) > 1 else ""
+            labels[f"{seen[-1]}{number} @{cell.id.partition('-')[0]}"] = index
     return labels
 
 
@@ -114,10 +113,7 @@ class Overlay:
     def __init__(self, chapter: Chapter, path: Path, file: str):
         self.chapter, self.file = chapter, file
         self.cells = chapter.notebook.cells
-        try:
-            text = path.read_text(encoding="utf-8") if path.exists() else ""
-        except (OSError, UnicodeDecodeError) as error:
-            raise BookError(f"{file}: cannot be read: {error}") from None
+        text = path.read_text("utf-8", "replace") if path.exists() else ""
         # Lines of prose without blanks around them; of code one, which no such line is.
         self.lines: dict[Spot, str] = {
             (index, number): "\n" if cell.cell_type == "code" else line.strip()
@@ -126,14 +122,6 @@ class Overlay:
             if cell.cell_type == "markdown" or number == 0
         }
         self.labels = labels_of(self.cells)
-        self.headings = {
-            (index, number): line.text.strip()
-            for index, cell in enumerate(self.cells)
-            if cell.cell_type == "markdown"
-            for number, line in enumerate(markdown_lines(cell.source))
-            if line.level
-        }
-        self.under: Spot | None = None  # the heading that the overlay has come to, where known
         self.changes = read_changes(text, file)
         self.changed: dict[Spot, Change] = {}
         self.mistakes: list[str] = []
@@ -154,42 +142,23 @@ class Overlay:
         return "".join(f"; most like it, at {self.where(spots[c])}: {short(c)!r}" for c in close)
 
     def take(self, change: Change) -> None:
-        """Note what a change changes, and that it stands under the same heading there."""
-        if change.kind == PLACE:
-            self.under, known = None, self.under
-            self.under = self.heading(change.old, known)
-            return
+        """Note what a change changes."""
         finders = {CELL: self.cell, DROP: self.section}
         spots = finders.get(change.kind, self.prose)(change)
+        if change.kind == PLACE:
+            return
         for spot in spots:
             if other := self.changed.get(spot):
                 raise BookError(f"{self.where(spot)} is replaced or left out at {other.place}")
         self.changed |= dict.fromkeys(spots, change)
-        there = max((spot for spot in self.headings if spot <= spots[0]), default=None)
-        if self.under and self.under != there != spots[0]:
-            titles = [short(self.headings.get(spot, "nothing")) for spot in (there, self.under)]
-            where = f"what this changes, at {self.where(spots[0])}, stands under {titles[0]!r}"
-            raise BookError(f"{where}, here under {titles[1]!r}")
-        self.under = self.under and there
         if change.kind == CELL:
             self.fill_in(spots[0][0], *change.cells[0])
 
-    def heading(self, line: str, begin: Spot | None = None) -> Spot:
-        """Return where this heading stands, from some place on."""
-        for spot, text in self.headings.items():
-            if text == line and (begin is None or spot >= begin):
-                return spot
-        hint = self.like(line, {text: spot for spot, text in self.headings.items()})
-        raise BookError(
-            f"no heading of the chapter{', from here on,' if begin else ''} is {line!r}{hint}; "
-            f"above a heading of this edition alone, write {NEW}"
-        )
-
     def section(self, change: Change) -> list[Spot]:
         """Return all lines and cells of the section that is left out."""
-        begin = self.heading(change.old)
-        deeper = change.old.partition(" ")[0] + "#"
-        others = (spot for spot in self.headings if not self.headings[spot].startswith(deeper))
+        begin, deeper = self.prose(change)[0], change.old.partition(" ")[0] + "#"
+        headings = (h for h in headings_of(self.chapter) if not h.text.startswith(deeper))
+        others = ((heading.cell, heading.number) for heading in headings)
         end = next((spot for spot in others if spot > begin), (len(self.cells), 0))
         return [spot for spot in self.lines if begin <= spot < end]
 
@@ -204,12 +173,7 @@ class Overlay:
         name, _, digest = change.old.rpartition(" @")
         free = [label for label in self.labels if label not in named]
         fit = [label for label in free if label.endswith(f" @{digest}")]
-        stale = {old.rpartition(" @")[2] for old in named - self.labels.keys()}
-        fit += [
-            label
-            for label in free
-            if label.startswith(f"{name} @") and label.rpartition(" @")[2] not in stale
-        ]
+        fit += [label for label in free if label.startswith(f"{name} @")]
         if not fit:
             spots = {label: (index, 0) for label, index in self.labels.items()}
             raise BookError(f"no cell is {change.old!r}{self.like(change.old, spots)}")
@@ -226,7 +190,8 @@ class Overlay:
         cell.metadata = nbformat.from_dict(old.metadata | cell.metadata)
         own = zip(old.source.splitlines(), self.chapter.places[index], strict=False)
         new = list(zip(cell.source.splitlines(), places, strict=False))
-        if (lines := with_changed_lines(list(own), new)) != new:
+        if any(NAMED.match(line) for line, _ in new):  # else it stands for all of the old one
+            lines = with_changed_lines(list(own), new)
             cell.source = "\n".join(line for line, _ in lines)
             places[:] = [place for _, place in lines]
 
@@ -257,13 +222,11 @@ class Overlay:
         for index, cell in enumerate(self.cells):
             change = self.changed.get((index, 0))
             if cell.cell_type == "code" and change is None:
-                yield copy.deepcopy(cell), self.chapter.places[index]
+                yield cell, self.chapter.places[index]
             elif cell.cell_type == "code":
-                yield from copy.deepcopy([new for new in change.cells if new[0].source.strip()])
+                yield from (new for new in change.cells if new[0].source.strip())
             elif kept := self.kept_lines(index, cell):
-                prose = copy.deepcopy(cell)
-                prose.source = "\n".join(line for line, _ in kept).strip("\n")
-                yield prose, [place for _, place in kept]
+                yield prose_cell(kept)
 
     def kept_lines(self, index: int, cell: NotebookNode) -> Lines:
         """Return the lines of a cell of prose with their changes; none where all are blank."""
@@ -274,9 +237,7 @@ class Overlay:
                 kept.append((line, self.where((index, number))))
             if change and change is not before:
                 kept += change.lines
-        while kept and not kept[0][0].strip():
-            del kept[0]
-        return kept if any(line.strip() for line, _ in kept) else []
+        return without_blanks(kept)
 
     def foreign(self) -> list[str]:
         """Return the cells that still say what is of another framework."""
@@ -293,100 +254,89 @@ class Overlay:
 def read_changes(text: str, file: str) -> list[Change]:
     """Return the changes that an overlay holds, in its order."""
     changes: list[Change] = []
-    lines = ((line, f"{file}:{number}") for number, line in enumerate(text.splitlines(), 1))
-    for line, place in lines:
-        if line.startswith("```python"):
-            add_code(changes, line, place, lines)
-        elif line.strip() == NEW:
-            heading, at = next(lines, ("", place))
-            if not is_heading(heading):
-                raise BookError(f"{place}: write {NEW} right above a heading")
-            add_text(changes, heading, at)
-        elif line.startswith("<!--"):
-            changes.append(read_comment(line, place, lines))
-        elif is_heading(line) and not is_content(changes):
-            changes.append(Change(PLACE, line.strip(), place))
-        else:
-            add_text(changes, line, place)
+    below_comment = False
+    for block in blocks(text, file):
+        line, is_comment = block[0], block[0].text.startswith("<!--")
+        if line.kind == "fence" and line.text.startswith("```python"):
+            add_code(changes, block)
+        elif is_comment and line.text.strip() != NEW:
+            changes.append(read_comment(block))
+        elif line.level and not below_comment:
+            changes.append(Change(PLACE, line.text.strip(), line.where))
+        elif not is_comment:
+            add_text(changes, block)
+        below_comment = is_comment
     for change in changes:
         settle_prose(change)
     return changes
 
 
-def add_code(changes: list[Change], opening: str, place: str, rest: Iterator[Line]) -> None:
+def blocks(text: str, file: str) -> Iterator[list[Line]]:
+    """Yield the fences and comments of an overlay whole, and all else line by line."""
+    block: list[Line] = []
+    for number, line in enumerate(markdown_lines(text), 1):
+        if block and (line.is_first or line.kind not in ("fence", "html")):
+            yield block
+            block = []
+        block.append(replace(line, where=f"{file}:{number}"))
+    if block:
+        yield block
+
+
+def add_code(changes: list[Change], block: list[Line]) -> None:
     """Add a code cell: a change of its own, or one that follows the cell before it."""
-    fence = "`" * (len(opening) - len(opening.lstrip("`")))
-    body: Lines = []
-    for line in rest:
-        if line[0].rstrip() == fence:
-            break
-        body.append(line)
-    else:
-        raise BookError(f"{place}: this code cell has no end")
-    options = parse_key_equal_value(opening.lstrip("`").removeprefix("python"))
-    cell = nbformat.v4.new_code_cell("\n".join(line for line, _ in body), metadata=options)
+    opening, *body, end = [*block, block[0]] if len(block) == 1 else block
+    if end.text.strip("` "):
+        raise BookError(f"{opening.where}: this code cell has no end")
+    options = parse_key_equal_value(opening.text.lstrip("`").removeprefix("python"))
+    cell = nbformat.v4.new_code_cell("\n".join(line.text for line in body), metadata=options)
     if old := cell.metadata.pop(WAS, None):
-        changes.append(Change(CELL, str(old), place))
+        changes.append(Change(CELL, str(old), opening.where))
     elif not changes or changes[-1].kind != CELL:
         raise BookError(
-            f'{place}: this cell replaces nothing: give it was="…", '
+            f'{opening.where}: this cell replaces nothing: give it was="…", '
             "or put it behind a cell that has one"
         )
     settle_prose(changes[-1])
-    changes[-1].cells.append((cell, [place for _, place in body] or [place]))
+    changes[-1].cells.append((cell, [line.where for line in body] or [opening.where]))
 
 
-def read_comment(line: str, place: str, rest: Iterator[Line]) -> Change:
-    """Return the change that begins with a comment, which may go on in further lines."""
-    text = line
-    while "-->" not in text and (more := next(rest, None)):
-        text += f"\n{more[0]}"
-    if match := COMMENT.fullmatch(text.strip()):
-        return Change(match[1], match[2], place)
+def read_comment(block: list[Line]) -> Change:
+    """Return the change that begins with a comment."""
+    if match := COMMENT.fullmatch("\n".join(line.text for line in block).strip()):
+        return Change(match[1], match[2], block[0].where)
     kinds = f"<!-- {WAS}: … -->, <!-- {AFTER}: … --> or <!-- {DROP}: … -->"
-    raise BookError(f"{place}: write {kinds}, got {short(line)!r}")
+    raise BookError(f"{block[0].where}: write {kinds}, got {short(block[0].text)!r}")
 
 
-def add_text(changes: list[Change], line: str, place: str) -> None:
+def add_text(changes: list[Change], block: list[Line]) -> None:
     if changes and changes[-1].kind not in (DROP, PLACE):
-        changes[-1].lines.append((line, place))
-    elif line.strip():
-        raise BookError(f"{place}: this line replaces nothing: {short(line)!r}")
-
-
-def is_content(changes: list[Change]) -> bool:
-    """Say whether a heading here is new text: it takes an old one's place, or is in a fence."""
-    last = changes[-1] if changes else Change(PLACE, "", "")
-    text = [line for line, _ in last.lines]
-    in_fence = sum(line.startswith("```") for line in text) % 2
-    replaces = last.kind in (WAS, ALONE) and is_heading(last.old) and not any(text)
-    return bool(in_fence) or replaces
-
-
-def is_heading(text: str) -> bool:
-    return text.startswith("#") and text.lstrip("#").startswith(" ") and text.strip("# ") != ""
+        changes[-1].lines += [(line.text, line.where) for line in block]
+    elif block[0].text.strip():
+        raise BookError(f"{block[0].where}: this line replaces nothing: {short(block[0].text)!r}")
 
 
 def settle_prose(change: Change) -> None:
     """Cut blank lines around new prose; behind a cell, it becomes one, too."""
-    lines = change.lines
-    while lines and change.kind != AFTER and not lines[0][0].strip():
-        del lines[0]
-    while lines and not lines[-1][0].strip():
-        del lines[-1]
-    if change.kind == CELL and lines:
-        prose = nbformat.v4.new_markdown_cell("\n".join(line for line, _ in lines))
-        change.cells.append((prose, [place for _, place in lines]))
+    change.lines = without_blanks(change.lines, above=change.kind != AFTER)
+    if change.kind == CELL and change.lines:
+        change.cells.append(prose_cell(change.lines))
         change.lines = []
 
 
-def with_changed_lines(old: Lines, new: Lines) -> Lines:
-    """Return the lines of a cell with those changed that comments in the new cell name.
+def prose_cell(lines: Lines) -> tuple[NotebookNode, list[str]]:
+    cell = nbformat.v4.new_markdown_cell("\n".join(line for line, _ in lines))
+    return cell, [place for _, place in lines]
 
-    A new cell without such comments stands for all of the old one.
-    """
-    if not any(NAMED.match(line) for line, _ in new):
-        return new
+
+def without_blanks(lines: Lines, above: bool = True) -> Lines:
+    """Return lines without the blank ones below them, and above them."""
+    filled = [at for at, (line, _) in enumerate(lines) if line.strip()]
+    return lines[filled[0] if above else 0 : filled[-1] + 1] if filled else []
+
+
+def with_changed_lines(old: Lines, new: Lines) -> Lines:
+    """Return the lines of a cell with those changed that comments in the new cell name."""
     lines, at = [], 0
     for line, place in new:
         if match := NAMED.match(line):
@@ -400,7 +350,3 @@ def with_changed_lines(old: Lines, new: Lines) -> Lines:
         else:
             lines.append((line, place))
     return lines + old[at:]
-
-
-def short(text: str) -> str:
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"

@@ -7,6 +7,7 @@ unfolded, they run and are compared like all others.
 
 import copy
 import re
+from itertools import groupby
 from pathlib import Path
 
 import nbformat
@@ -43,10 +44,10 @@ def folded(notebook: NotebookNode, summary: str = SOLUTION) -> NotebookNode:
 def unfolded(notebook: NotebookNode) -> NotebookNode:
     """Return what `folded` was given."""
     made = copy.deepcopy(notebook)
-    made.cells = []
-    for cell in copy.deepcopy(notebook.cells):
+    cells, made.cells = made.cells, []
+    for cell in cells:
         above, below, alone = (cell.metadata.pop(key, []) for key in KEYS)
-        cell.source = cell.source.replace(text_of(above), "", 1) if above else cell.source
+        cell.source = cell.source.replace(text_of(above), "", 1)
         cell.source = cell.source.replace(f"\n{text_of(below)}", "", 1) if below else cell.source
         made.cells += alone or [*above, cell, *below]
     return counted(made)
@@ -55,28 +56,24 @@ def unfolded(notebook: NotebookNode) -> NotebookNode:
 def with_folds(notebook: NotebookNode, summary: str = SOLUTION) -> NotebookNode:
     """Return the notebook with solutions as text, too: below their cells, or above, or alone."""
     made = copy.deepcopy(notebook)
-    cells, made.cells = made.cells, []
-    while cells:
-        solution = []
-        while cells and is_solution(cells[0]):
-            solution.append(cells.pop(0))
-        if not solution:
-            made.cells.append(cells.pop(0))
+    groups = [[*group] for _, group in groupby(made.cells, is_solution)]
+    made.cells = []
+    for above, cells, below in zip([[], *groups], groups, [*groups[1:], []], strict=False):
+        made.cells += cells
+        if not is_solution(cells[0]):
             continue
-        text = text_of(solution)
-        last, following = made.cells[-1:], cells[:1]
-        if following and (fold := FIRST_FOLD.match(following[0].source)):
-            following[0].source = f"{fold[0]}{text}{following[0].source[fold.end() :]}"
-            following[0].metadata[ABOVE] = solution
-        elif last and LAST_FOLD.search(last[0].source):
-            last[0].source = f"{last[0].source.removesuffix(END)}\n{text}{END}"
-            last[0].metadata[BELOW] = solution
+        text = text_of(cells)
+        if below and (fold := FIRST_FOLD.match(below[0].source)):
+            below[0].source = f"{fold[0]}{text}{below[0].source[fold.end() :]}"
+            below[0].metadata[ABOVE] = cells
+        elif above and LAST_FOLD.search(above[-1].source):
+            above[-1].source = f"{above[-1].source.removesuffix(END)}\n{text}{END}"
+            above[-1].metadata[BELOW] = cells
         else:
             source = NEW_FOLD.format(summary=summary, text=text)
-            fold = nbformat.v4.new_markdown_cell(source, metadata={ALONE: solution})
-            fold.id = f"{solution[0].id}-fold"
-            solution = [*solution, fold]
-        made.cells += solution
+            fold = nbformat.v4.new_markdown_cell(source, metadata={ALONE: cells})
+            fold.id = f"{cells[0].id}-fold"
+            made.cells.append(fold)
     return made
 
 
@@ -85,18 +82,14 @@ def is_solution(cell: NotebookNode) -> bool:
 
 
 def text_of(cells: list[NotebookNode]) -> str:
-    """Return cells as Markdown: the code of each, and what it prints."""
+    """Return cells as Markdown: the code of each, and what it prints; they have no pictures."""
     blocks = []
     for cell in cells:
         blocks.append(f"```python\n{cell.source}\n```")
-        if shown := "".join(map(printed, cell.outputs)).strip("\n"):
-            blocks.append(f"```text\n{shown}\n```")
+        values = ((o.get("text"), o.get("data", {}).get("text/plain", "")) for o in cell.outputs)
+        if text := "".join(said or f"{value}\n" for said, value in values).strip("\n"):
+            blocks.append(f"```text\n{text}\n```")
     return "".join(f"{block}\n\n" for block in blocks)
-
-
-def printed(output: NotebookNode) -> str:
-    """Return an output as text: solutions have no pictures."""
-    return output.get("text") or output.get("data", {}).get("text/plain", "") + "\n"
 
 
 def counted(notebook: NotebookNode) -> NotebookNode:
@@ -104,14 +97,11 @@ def counted(notebook: NotebookNode) -> NotebookNode:
     made = copy.deepcopy(notebook)
     executed = [c for c in made.cells if c.cell_type == "code" and c.execution_count]
     new = {str(cell.execution_count): str(at) for at, cell in enumerate(executed, 1)}
-    for at, cell in enumerate(executed, 1):
-        cell.execution_count = at
+    for count, cell in enumerate(executed, 1):
+        cell.execution_count = count
         for output in cell.outputs:
             if "execution_count" in output:
-                output.execution_count = at
-            if "traceback" in output:
-                output.traceback = [
-                    IN.sub(lambda found: found[1] + new.get(found[2], found[2]), part)
-                    for part in output.traceback
-                ]
+                output.execution_count = count
+            for at, part in enumerate(output.get("traceback", [])):
+                output.traceback[at] = IN.sub(lambda m: m[1] + new.get(m[2], m[2]), part)
     return made

@@ -26,133 +26,14 @@ ROOT = Path(__file__).resolve().parent.parent
 NBVALS_OWN_LIMIT = 2000  # seconds of a cell, where the command line names none
 NO_GPU = "DEVICE=cuda was asked for, and the framework sees no such device on this machine"
 
+DATA = ROOT / "tests" / "data"
 TINY = {
-    "book.toml": """
-        title = "Tiny"
-        seconds_per_cell = 20
-        chapters = ["00_first", "01_second"]
-        languages = ["en"]
-        [frameworks.pytorch]
-    """,
-    "book/00_first.md": """
-        # 0. First
-
-        Some words.
-
-        ```python
-        def double(x):  #@save
-            return 2 * x
-        ```
-
-        ## Results
-
-        ```python
-        double(21)
-        ```
-    """,
-    "book/01_second.md": """
-        # 1. Second
-
-        ```python tags=["raises-exception"]
-        import json
-        json.loads("on purpose")
-        ```
-    """,
+    path.relative_to(DATA / "tiny").as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted((DATA / "tiny").rglob("*.*"))
 }
-
-SAMPLE = f"""\
-# 1. First
-
-> **The question.** What is
-> a dot?
-
-**You will learn**
-
-**You need** [a look](#Look-here) [[1]](#References).
-
-**Time** {{{{minutes}}}}
-
-## Look here
-
-{"word " * 1500}
-
-```python
-import math
-
-explore, unrelated, radius = print, 7, 2
-def dot():  #@save
-    pass
-```
-
-```python tags=["drawing"]
-unrelated * 6
-```
-
-```python
-explore("# no heading")
-```
-
-## Exercises
-
-### Exercise 1.1
-
-Write the area of a circle.
-
-<details class="hint">
-<summary>Hint 1</summary>
-
-It has a square in it.
-</details>
-
-```python
-def area(r):
-    raise NotImplementedError  # your turn
-
-
-try:
-    print(area(radius))
-except NotImplementedError:
-    print("not attempted")
-```
-
-```python tags=["solution"]
-def area(r):
-    return math.pi * r**2  # the secret formula
-
-
-print(f"secret {{area(radius):.4f}}")
-```
-
-### Exercise 1.2
-
-```python tags=["solution"]
-import functools
-
-
-@functools.cache
-def length(r: float, turns: int = 1) -> float:
-    # the secret of spirals
-    return turns * 2 * math.pi * r
-```
-
-### Exercise 1.3
-
-Why?
-
-<details>
-<summary>Solution</summary>
-
-The secret is {"symmetry " * 200}.
-</details>
-
-## Summary
-
-{{{{notation}}}}
-
-## References
-
-{"1. much text " * 300}
-"""
+SAMPLE = (DATA / "sample.md").read_text(encoding="utf-8")
+for words, times in (("word ", 1500), ("symmetry ", 200), ("1. much text ", 300)):
+    SAMPLE = SAMPLE.replace(f"{words}…", words * times)
 
 
 def code_cell(source: str, options: str = "") -> str:

@@ -1,7 +1,6 @@
 """Two frameworks in one book: each command knows which is meant, and links lead to the other."""
 
 import os
-import sys
 from dataclasses import replace
 
 import nbformat
@@ -156,12 +155,13 @@ def test_copies_and_worksheets_are_of_the_edition_that_is_asked_for_and_lead_now
 
 def test_a_framework_that_is_missing_is_named_before_anything_is_bound(tiny, capsys, monkeypatch):
     first = TINY["book/00_first.md"]
-    changed = first.replace("def double", "import torch  #@save\n        def double")
-    write_files(tiny, {"book/00_first.md": changed})
-    monkeypatch.setitem(sys.modules, "torch", None)
+    changed = first.replace("def double", "import torch  #@save\ndef double")
+    without = "import sys; sys.modules['torch'] = None"
+    write_files(tiny, {"book/00_first.md": changed, "sitecustomize.py": without})
+    monkeypatch.setenv("PYTHONPATH", f"{tiny}{os.pathsep}{ROOT}")
     assert main(["bind"]) == 1
     (error,) = capsys.readouterr().err.splitlines()
-    assert error.startswith("error: the edition in PyTorch needs torch: ")
+    assert "ModuleNotFoundError: the edition in PyTorch needs torch: " in error
     assert not (tiny / "notebooks").exists()
 
 

@@ -64,14 +64,14 @@ def test_what_another_cpu_draws_is_equal(old, new):
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("30.123456", "30.2", "after #line2d_1: .*: 30.2, stored 30.123456: 0.076544 apart, 0.01"),
-        ("#0072b2", "#0075b2", "#0075b2, stored #0072b2: 3 apart, 2 is allowed"),
+        ("30.123456", "30.2", "after #line2d_1: '30.2', stored '30.123456'"),
+        ("#0072b2", "#0075b2", "after #line2d_1: '#0075b2', stored '#0072b2'"),
         (" weight ", " weights ", "after #text_1: .*<!-- weights -->.*, stored .*<!-- weight -->"),
         (">0.25<", ">0.250001<", "after #text_2: .*>0.250001<.*, stored .*>0.25<"),
-        ("L 30.123456 40", "", "stored .* L 30.123456 40"),
-        ("M 10 20 L", "M 10 20 M", "M 10 20 M 30.123456 40.*, stored .*M 10 20 L"),
+        ("L 30.123456 40", "", "after #line2d_1: .*, stored ' L '"),
+        ("M 10 20 L", "M 10 20 M", "after #line2d_1: ' M ', stored ' L '"),
         ("scale(0.09 -0.09)", "scale(0.091 -0.09)", "stored .*scale\\(0.09 -0.09\\)"),
-        ("none", "#ffffff", "fill: #ffffff; .*, stored .*fill: none"),
+        ("none", "#ffffff", "after #line2d_1: .*fill: ', stored .*fill: none"),
         ("url(#p0123456789)", "url(#p0123456780)", "stored"),
         ("</svg>", "", "stored"),
     ],
@@ -91,7 +91,7 @@ def test_another_cpu_gives_the_hashes_of_matplotlib_other_digits():
 
 def test_a_curve_and_a_bitmap_that_matplotlib_draws_otherwise_are_named():
     assert re.match(r"after #line2d_\d+: ", picture_difference(drawn(curve=1.01), drawn()))
-    assert "3 apart, 2 is allowed" in picture_difference(drawn(bright=0.988), drawn())
+    assert re.match(r"after #\w+: ", picture_difference(drawn(bright=0.988), drawn()))
 
 
 def shown(*pictures):
@@ -134,7 +134,7 @@ def test_neighbors_are_equal_and_weights_that_are_farther_apart_are_named():
     stored = [packed(VALUES, VALUES)]
     assert difference([packed(VALUES, NEIGHBORS)], stored) is None
     moved = np.add(VALUES, [0, 0, 0, 0, 1])
-    assert difference([packed(VALUES, moved)], stored) == "weight 9 of 10 is 101, stored 100"
+    assert "weights lie up to 1 from" in difference([packed(VALUES, moved)], stored)
     assert "another number of weights" in difference([packed(VALUES)], stored)
     assert "nan" in difference([packed(VALUES, VALUES * np.nan)], stored)
 
@@ -145,7 +145,7 @@ OTHER = {  # why not -> new and stored outputs
     "after #line2d_1: ": (shown(FAR), shown(PICTURE)),
     "picture 2 of 2: ": (shown(PICTURE, FAR), shown(PICTURE, PICTURE)),
     "the number of pictures is 1, stored 2": (shown(PICTURE), shown(PICTURE, PICTURE)),
-    "stored 100": (arcs(VALUES * 1.01), arcs(VALUES)),
+    "weights lie up to ": (arcs(VALUES * 1.01), arcs(VALUES)),
     "animal 0.99": (arcs(VALUES, said="animal 0.99"), arcs(VALUES)),
     "0.10": ([*shown(NEAR), TEXTS[0]], [*shown(PICTURE), TEXTS[1]]),
 }

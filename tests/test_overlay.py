@@ -124,27 +124,9 @@ def test_a_cell_has_the_name_of_what_it_defines_or_its_first_words_and_a_number(
     assert names == ["f", "What, a comment", "fig, ax", "print", "C", "print 2", "code", "x"]
 
 
-PLACED = """# 0. Title
-
-```python was="{x}"
-x = jnp.zeros(3)
-```
-
-## Look before you clear
-
-```python was="{x.zero_}"
-x = 0
-```
-
-### A part of it
-
-<!-- was: More. -->
-Less.
-
-<!-- drop section: ## Next -->
-"""
-FIRST, CLEAR = "<!-- drop section: ## Look before you clear -->\n", "## Look before you clear"
-NO_HEADING = "no heading of the chapter, from here on, is "
+PLACED = f"# 0. Title\n\n{DROPPED}\n### A part of it\n\n<!-- was: More. -->\nLess.\n"
+PLACED += "\n<!-- drop section: ## Next -->\n"
+FIRST = "<!-- drop section: ## Look before you clear -->\n"
 MISTAKES = {  # text of an overlay -> the message
     code_cell("1", 'was="x.zero @0"'): "no cell is 'x.zero @0'; most like it, at book/00_x.md:20",
     DROPPED + code_cell("1", 'was="{x}"'): f"{BOOK}:12 is replaced or left out at {JAX}:3",
@@ -152,20 +134,15 @@ MISTAKES = {  # text of an overlay -> the message
     "<!-- was: PyTorch has the word for it. -->\nJAX.\n": "no place has the line 'PyTorch has the "
     "word for it.'; most like it, at book/00_x.md:4: 'PyTorch has a word for it.'",
     f"{FIRST}<!-- was: More. -->\n": f"2: {BOOK}:25 is replaced or left out at {JAX}:1",
-    "<!-- drop section: ## Later -->\n": "00_x.md:1: no heading of the chapter is '## Later'",
+    "<!-- drop section: ## Later -->\n": "00_x.md:1: no place has the line '## Later'",
     "<!-- drop: Next -->\n": "00_x.md:1: write <!-- was: … -->, <!-- after: … --> or <!-- drop",
     "# 0. Title\n\nA new line.\n": "00_x.md:3: this line replaces nothing: 'A new line.'",
     "```python\n1\n```\n": "00_x.md:1: this cell replaces nothing",
     '```python was="{x}"\n1\n': "00_x.md:1: this code cell has no end",
     DROPPED + code_cell("1") + code_cell("1", 'tags=["solutoin"]'): "unknown tag 'solutoin'",
     WHOLE.replace("jnp", "torch"): "00_x.md must replace or drop this cell, which says 'torch'",
-    PLACED.replace("before", "after"): f"7: {NO_HEADING}'## Look after you clear'; most like it, "
-    "at book/00_x.md:15: '## Look before you clear'; above a heading of this edition alone, write",
-    PLACED.replace(CLEAR, "## Next"): "00_x.md:9: what this changes, at book/00_x.md:20, "
-    "stands under '## Look before you clear', here under '## Next'",
-    PLACED.replace("### A part of it\n", ""): "00_x.md:14: what this changes, at book/00_x.md:25, "
-    "stands under '### A part of it', here under '## Look before you clear'",
-    "<!-- new section -->\nWords.\n": "00_x.md:1: write <!-- new section --> right above a heading",
+    PLACED.replace("part", "port"): "8: no place has the line '### A port of it'; "
+    "most like it, at book/00_x.md:23: '### A part of it'",
 }
 
 
@@ -190,12 +167,6 @@ def test_headings_of_the_edition_alone_are_text(lay):
     )
     prose = sources(lay(text))[-1]
     assert prose == "### Next\n\nWords.\n\nLess.\n\n```text\n# no heading\n```\n\n## New"
-
-
-def test_a_hash_in_a_fence_is_no_heading(base, lay):
-    base.notebook.cells[0].source += "\n\n```text\n## Next\n```"
-    base.places[0] += ["book/00_x.md:0"] * 4
-    assert "same = 1" not in sources(lay(WHOLE + "\n<!-- drop section: ## Next -->\n"))
 
 
 FILE = Path("book/jax/00_first.md")
