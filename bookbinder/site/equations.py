@@ -19,19 +19,6 @@ MATH = re.compile(
     r"(?P<tex>[^<]*)</(?P=tag)>(?P<after>[.,;:!?)\]”’…]*)"
 )
 WIDE = 14  # em: wider formulas in a line may be wider than a phone
-PLAIN = re.compile(  # what neither a browser nor a reader of MathML misses
-    r' (?:class="MathJax"|jax="CHTML"|texclass="\w+"|data-mjx-texclass="\w+"|'
-    r'unselectable="on"|xmlns="[^"]+")|(?<=;) ?position: relative;| style="position: relative;"|'
-    r'<mjx-c class="mjx-c206\d"></mjx-c>'  # a letter without form
-)
-GLYPHS = r'((?:<mjx-c class="[^"]*"></mjx-c>)*)'
-NESTED = (  # boxes around letters that have nothing but letters in them
-    re.compile(rf'<(?:mjx-m(?:[ino]|text))(?: class="mjx-\w+")?>{GLYPHS}</mjx-m\w+>'),
-    re.compile(rf"<mjx-TeXAtom>{GLYPHS}</mjx-TeXAtom>"),
-)
-FACE = re.compile(r"@font-face[^{]*\{\s*font-family: MJX([\w-]+);.*?\}", re.DOTALL)
-FONT = re.compile(r"\bTEX-\w+")  # the class of a letter
-ALWAYS = ("ZERO", "TEX", "TEX-S1", "TEX-S4", "TEX-A")  # of letters without a class, and of braces
 AS_TEXT = {"capture_output": True, "text": True, "encoding": "utf-8"}
 Equation = tuple[str, bool]  # TeX, and whether it stands on lines of its own
 
@@ -50,8 +37,7 @@ class Typeset:
         self.made = dict(zip(wanted, answer["made"], strict=True))
         if wrong := [(tex, m["error"]) for (tex, _), m in self.made.items() if "error" in m]:
             raise BookError("\n".join(f"{place_of(t, chapters)}: {t}: {why}" for t, why in wrong))
-        html = "".join(made["html"] for made in self.made.values())
-        self.style = style_sheet(answer["style"], html)
+        self.style = answer["style"].replace('[jax="CHTML"]', "")
 
     def page(self, text: str) -> str:
         """Return the text of a page with its equations typeset."""
@@ -64,38 +50,19 @@ class Typeset:
         style = f' style="--width: {made["width"]:.2f}"' if display else ""
         kind = "math wide" if made["width"] > WIDE and not display else "math"
         attributes = f'class="{kind}"{math["id"]} data-tex="{escape(tex)}"{style}'
-        html = f"<{name} {attributes}>{light(made['html'])}</{name}>"
+        html = f"<{name} {attributes}>{made['html']}</{name}>"
         if display or not math["before"] + math["after"]:
             return math["before"] + html + math["after"]
         return f'<span class="bound">{math["before"]}{html}{math["after"]}</span>'
 
     def copy_fonts(self, folder: Path) -> None:
         """Copy the fonts that the style sheet names."""
-        folder.mkdir(exist_ok=True)
         fonts = mathjax_folder() / "output/chtml/fonts/woff-v2"
-        for part in self.style.split('url("fonts/')[1:]:
-            name = part.partition('"')[0]
-            shutil.copyfile(fonts / name, folder / name)
+        shutil.copytree(fonts, folder, dirs_exist_ok=True)
 
 
 def equation_of(math: re.Match) -> Equation:
     return " ".join(unescape(math["tex"]).split()), math["tag"] == "div"
-
-
-def light(html: str) -> str:
-    """Return a typeset equation without what changes nothing: a browser lays it out sooner."""
-    html = PLAIN.sub("", html)
-    for box in NESTED:
-        html = box.sub(r"\1", html)
-    return html
-
-
-def style_sheet(style: str, html: str) -> str:
-    """Return MathJax's style sheet without the fonts that no equation uses."""
-    used = {*ALWAYS, *FONT.findall(html)}
-    kept = [face[0] for face in FACE.finditer(style) if face[1] in used]
-    rules = FACE.sub("", style).replace('[jax="CHTML"]', "")
-    return " ".join("\n".join([*kept, rules]).split()) + "\n"
 
 
 def run_mathjax(equations: list[Equation]) -> dict:

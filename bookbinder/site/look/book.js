@@ -5,7 +5,7 @@
   const { dataset } = document.documentElement;
   if (dataset.theme === "auto") dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   // Faces are read before the text is laid out, so that no line moves when they are there.
-  for (const face of document.fonts) if (/Source|MJX/.test(face.family)) face.load();
+  for (const face of document.fonts) if (/Source/.test(face.family)) face.load();
   const above = () => {
     // The heading that a link has led to stands below the header, in the upper third.
     let last = "";
