@@ -7,7 +7,6 @@ from html import escape, unescape
 from importlib import metadata
 from pathlib import Path
 
-from bookbinder.chapters import Chapter
 from bookbinder.files import BookError
 
 MATHJAX = "sphinx-mathjax-offline"
@@ -26,17 +25,17 @@ Equation = tuple[str, bool]  # TeX, and whether it stands on lines of its own
 class Typeset:
     """The equations of some pages, each typeset once, with their style sheet and fonts.
 
-    Raises BookError where TeX has an error, with the line of the chapters in which it stands.
+    Raises BookError with the TeX that has an error.
     """
 
-    def __init__(self, pages: list[str], chapters: list[Chapter]):
+    def __init__(self, pages: list[str]):
         wanted: dict[Equation, None] = {}
         for page in pages:
             wanted |= dict.fromkeys(map(equation_of, MATH.finditer(page)))
         answer = run_mathjax(list(wanted))
         self.made = dict(zip(wanted, answer["made"], strict=True))
         if wrong := [(tex, m["error"]) for (tex, _), m in self.made.items() if "error" in m]:
-            raise BookError("\n".join(f"{place_of(t, chapters)}: {t}: {why}" for t, why in wrong))
+            raise BookError("\n".join(f"{tex}: {why}" for tex, why in wrong))
         self.style = answer["style"].replace('[jax="CHTML"]', "")
 
     def page(self, text: str) -> str:
@@ -80,20 +79,7 @@ def run_mathjax(equations: list[Equation]) -> dict:
 
 def mathjax_folder() -> Path:
     try:
-        files = metadata.files(MATHJAX) or []
+        package = metadata.distribution(MATHJAX)
     except metadata.PackageNotFoundError:
         raise BookError(f"{NEEDED} (no {MATHJAX})") from None
-    for file in files:
-        if file.as_posix().endswith("/static/mathjax/node-main.js"):
-            return Path(file.locate()).resolve().parent
-    raise BookError(f"{MATHJAX} holds no node-main.js; is its version the pinned one?")
-
-
-def place_of(tex: str, chapters: list[Chapter]) -> str:
-    """Return the file and line of the first place where a chapter has this TeX."""
-    written = re.compile(r"[\s>]+".join(map(re.escape, tex.split())))  # maybe in a quotation
-    for chapter in chapters:
-        for index, cell in enumerate(chapter.notebook.cells):
-            if cell.cell_type == "markdown" and (found := written.search(cell.source)):
-                return chapter.where(index, cell.source.count("\n", 0, found.start()))
-    return "a page that is written for the site"
+    return Path(package.locate_file(f"{MATHJAX}/static/mathjax")).resolve()

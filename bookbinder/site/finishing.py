@@ -4,7 +4,7 @@ import base64
 import re
 from collections.abc import Callable
 from hashlib import sha256
-from html import escape, unescape
+from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -30,11 +30,6 @@ ICON = (
 PICTURE = re.compile(r'<img(?=[^>]* src="(_images/[^"]+)")(?![^>]* width=)')
 WEIGHTS = re.compile(r' data-weights="([^"]{100000,})"')  # of a model that `draw_arcs` shows
 WEIGHTS_FILE = "_static/weights-{}.js"  # which its script asks for when the widget is near
-PRINTED = re.compile(
-    r'(<div class="output (?:text_plain|stream)[^>]*><div class="highlight"><pre)>(.*?)</pre>',
-    re.DOTALL,
-)
-TAG = re.compile(r"<[^>]*>")
 FONT = re.compile(r"url\((fonts/[\w-]+\.woff2)\)")
 NOT_COLORED = re.compile(r'<span class="(?:nn?|p|w)">([^<]*)</span>')  # in pygments' styles
 NAME = re.compile(r"[A-Za-z_][\w-]*")  # of a class, anywhere in a page or a script
@@ -117,7 +112,7 @@ def finished(page: str, sizes: dict[str, tuple[float, ...]], said: Say) -> str:
     page = page.replace(' aria-label="Toggle hidden content"', "")  # over the words that are seen
     page = NOT_COLORED.sub(r"\1", page)  # two thirds of the parts of a page
     page = page.replace("<head>", f"<head>\n    {ICON}", 1)  # else browsers ask for one
-    return PICTURE.sub(picture, PRINTED.sub(with_letters, page))
+    return PICTURE.sub(picture, page)
 
 
 def inlined(font: Path) -> str:
@@ -125,12 +120,6 @@ def inlined(font: Path) -> str:
     data = base64.b64encode(font.read_bytes()).decode()
     font.unlink()
     return f"url(data:font/woff2;base64,{data})"
-
-
-def with_letters(printed: re.Match) -> str:
-    """Return printed lines, and how many letters the longest has."""
-    lines = unescape(TAG.sub("", printed[2])).split("\n")
-    return f'{printed[1]} style="--letters: {max(map(len, lines))}">{printed[2]}</pre>'
 
 
 def kept_beside(weights: str, folder: Path) -> str:

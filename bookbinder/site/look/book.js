@@ -84,6 +84,8 @@
     }
   };
   document.addEventListener("DOMContentLoaded", () => {
+    for (const lines of document.querySelectorAll(":is(.output.text_plain, .output.stream) pre")) // book.css sets them
+      lines.style.setProperty("--letters", Math.max(...lines.textContent.split("\n").map((line) => line.length)));
     unfold();
     cover();
     offerCopies();
