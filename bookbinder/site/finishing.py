@@ -68,7 +68,7 @@ def finish(folder: Path, equations: Typeset, said: Say) -> None:
     used = {
         name for p in (*scripts, *folder.glob("*.html")) for name in NAME.findall(p.read_text())
     }
-    for path in static.glob("**/*.css"):
+    for path in (static / "styles").glob("*.css"):  # minified: no words of comments
         path.write_text(used_only(path.read_text(encoding="utf-8"), used), encoding="utf-8")
     for path in (path for pattern in UNUSED for path in folder.glob(pattern)):
         if path.is_file():
