@@ -40,13 +40,6 @@ def print_book(book: Book, edition: Edition) -> None:
     """Print an edition of the site to `_build/`."""
     begun = time.monotonic()
     goal = book.root / "_build" / f"book-{edition.framework}-{edition.language}.pdf"
-    pdf = printed(book, edition)
-    write_bytes_whole(goal, pdf)
-    print(f"{book.named(goal)}: {len(pdf) / 1e6:.1f} MB, {time.monotonic() - begun:.1f} s")
-
-
-def printed(book: Book, edition: Edition) -> bytes:
-    """Return an edition of the site as PDF."""
     site, names = edition_folder(book, edition), [*book.chapters_of(edition), *AFTER]
     if missing := [name for name in names if not (site / f"{name}.html").exists()]:
         raise BookError(f"the site has no page {missing[0]}; run `make site` first")
@@ -65,7 +58,9 @@ def printed(book: Book, edition: Edition) -> bytes:
         page.emulate_media(media="print")
         page.goto(book_page.as_uri(), wait_until="load", timeout=120_000)
         page.evaluate(READY)
-        return page.pdf(**PAPER)
+        pdf = page.pdf(**PAPER)
+    write_bytes_whole(goal, pdf)
+    print(f"{book.named(goal)}: {len(pdf) / 1e6:.1f} MB, {time.monotonic() - begun:.1f} s")
 
 
 def one_page(
@@ -86,10 +81,9 @@ def one_page(
     for name, text in texts.items():
         article = BeautifulSoup(text, "html.parser").select_one("article.bd-article")
         localize(article, name, set(texts), prefix, language)
-        sections = "".join(f"<li>{contents_line(h)}</li>" for h in article.select("h2"))
-        lines.append(f"<li>{contents_line(article.h1)}")
-        lines.append(f"<ol>{sections}</ol></li>" if sections else "</li>")
-        heads.append(running_head(name, title_of(article.h1)))
+        title_line, *inner = map(contents_line, article.select("h1, h2"))
+        lines.append(f"{title_line}<ol>{''.join(inner)}</ol>")
+        heads.append(running_head(name, article.h1.get_text()))
         parts.append(f'<section class="part" id="{name}">{article}</section>')
     return f"""<!doctype html><html lang="{tag}" data-theme="light"><head><meta charset="utf-8">
 <title>{title}</title>
@@ -102,12 +96,8 @@ def one_page(
 </body></html>"""
 
 
-def title_of(heading: "bs4.Tag") -> str:
-    return heading.get_text().removesuffix("#").strip()
-
-
 def contents_line(heading: "bs4.Tag") -> str:
-    return f'<a href="#{heading.parent["id"]}">{escape(title_of(heading))}</a>'
+    return f'<li><a href="#{heading.parent["id"]}">{escape(heading.get_text())}</a>'
 
 
 def running_head(name: str, title: str) -> str:
@@ -173,7 +163,7 @@ def put_solutions_last(article: "bs4.Tag", language: Language) -> None:
     for task in article.select(f"{EXERCISES} > section"):
         if parts := task.select(SOLUTIONS):
             title = page.new_tag("h3")
-            title.string = task.select_one("h3").get_text().removesuffix("#")
+            title.string = task.h3.get_text()
             page.section.extend([title, *(part.extract() for part in parts)])
     if page.section.h3:
         article.append(page.section)
