@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_markdown_cell, new_notebook
@@ -102,11 +103,9 @@ def blocks_of(notebook: NotebookNode) -> Iterator[Block]:
 
 def blocks_in(text: str) -> Iterator[Block]:
     """Yield the blocks of some Markdown; a fold is one, with all that it holds."""
-    lines, tokens, fold = text.split("\n"), MARKDOWN.parse(text), []
-    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
-        if token.level or not token.map:
-            continue
-        source = "\n".join(lines[slice(*token.map)]).strip()
+    lines, fold = text.split("\n"), []
+    for node in SyntaxTreeNode(MARKDOWN.parse(text)):
+        source = "\n".join(lines[slice(*node.map)]).strip()
         kind = "thing"
         if fold or source.startswith("<details"):
             fold.append(source)
@@ -114,11 +113,11 @@ def blocks_in(text: str) -> Iterator[Block]:
                 continue
             kind, source = "hint" if 'class="hint"' in fold[0] else "fold", "\n\n".join(fold)
             fold = []
-        elif token.type == "heading_open":
-            kind = token.tag
-        elif token.type == "paragraph_open" and following.children[0].type != "image":
+        elif node.type == "heading":
+            kind = node.tag
+        elif node.type == "paragraph" and node.children[0].children[0].type != "image":
             kind = "prose"
-        elif token.type == "html_block":
+        elif node.type == "html_block":
             continue
         yield kind, markdown(source)
 
