@@ -81,9 +81,9 @@ test-site: site  ## build the site and look at every page of it in Chromium
 	$(PYTEST) $(ALONE)
 	$(PYTEST) site_tests $(ALONE:%=--ignore %) --numprocesses 2 --dist loadgroup
 
-pdf: $(SITE)  ## print the whole book as one PDF in _build/, with Chromium; ARGS=--no-exercises, a shorter one
+pdf: $(SITE)  ## print the whole book as one PDF in _build/, with Chromium
 	@$(BIND) site $(EDITION)
-	@$(BIND) pdf $(EDITION) $(ARGS)
+	@$(BIND) pdf $(EDITION)
 
 slides: $(SITE)  ## write the slides of CHAPTER=4 as one file
 	@$(BIND) slides $(EDITION) $(CHAPTER)

@@ -7,6 +7,8 @@ import time
 from collections.abc import Container
 from pathlib import Path
 
+from nbformat import NotebookNode
+
 from bookbinder.chapters import Chapter
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams, diagrams_shown

@@ -63,8 +63,7 @@ def parser() -> argparse.ArgumentParser:
     site = add("site", make_site, "build the site from the notebooks, or one edition of it")
     about = "with these languages (default: en, all frameworks)"
     site("--languages", nargs="+", default=[ENGLISH], metavar="LANGUAGE", help=about)
-    pdf, about = add("pdf", make_pdf, "print the site as one PDF"), "leave out the exercises"
-    pdf("--no-exercises", dest="exercises", action="store_false", help=about)
+    add("pdf", make_pdf, "print the site as one PDF")
     slides = add("slides", make_slides, "write the slides of a chapter as one file")
     slides("chapter", nargs="?", default="")
     return top
@@ -130,7 +129,7 @@ def grade_submissions(book: Book, options: argparse.Namespace) -> None:
 
 
 def make_pdf(book: Book, options: argparse.Namespace) -> None:
-    print_book(book, edition_of(book, options), options.exercises)
+    print_book(book, edition_of(book, options))
 
 
 def make_slides(book: Book, options: argparse.Namespace) -> None:

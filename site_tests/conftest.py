@@ -78,22 +78,14 @@ def browser():
         chromium.close()
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture(scope="session")
 def addresses(site) -> dict[str, str]:
     """Where the site starts, for each way to read it."""
-    handler = functools.partial(Quiet, directory=str(site))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield {"file": site.as_uri(), "server": f"http://127.0.0.1:{server.server_port}"}
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield {"file": site.as_uri(), "server": f"http://127.0.0.1:{server.server_port}"}
+        server.shutdown()
 
 
 @dataclass

@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from conftest import BOOK, ROOT, html_outputs, open_page
+from conftest import BOOK, ROOT, html_outputs
 from torch import nn
 from torch.nn.utils import rnn
 
@@ -218,12 +218,10 @@ def test_with_less_motion_a_date_is_written_at_once(alone):
     assert len([*filter(None, written.all_text_contents())]) == length
 
 
-def test_the_site_loads_the_weights_of_a_widget_that_comes_into_view(browser, addresses):
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = open_page(context, f"{addresses['file']}/{CHAPTERS['translator']}.html")
+def test_the_site_loads_the_weights_of_a_widget_that_comes_into_view(reading):
+    page = reading(f"{CHAPTERS['translator']}.html")
     page.locator(".d2l-arcs").scroll_into_view_if_needed()
     page.wait_for_selector(".d2l-arcs[data-ready]")
     state = page.evaluate(STATE)
-    context.close()
     assert state["height"] <= 560
     assert "gives weight to" in state["says"]

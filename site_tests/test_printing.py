@@ -11,7 +11,7 @@ import pytest
 from conftest import BOOK, CHROMIUM
 
 from bookbinder.language import language_of
-from bookbinder.site.printing import FIT, READY, TEXT_WIDTH, one_page, print_book
+from bookbinder.site.printing import READY, TEXT_WIDTH, one_page, print_book
 
 CHAPTER, TITLE = "08_more_scoring_functions", "8. More scoring functions"
 MOST_LINES = 45  # of code that fits on a page
@@ -29,9 +29,9 @@ def squeezed(text):
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text))
 
 
-def page_of(site, chapter, exercises=True):
+def page_of(site, chapter):
     texts = {chapter: (site / f"{chapter}.html").read_text(encoding="utf-8")}
-    page = one_page(("T", ""), texts, "site", exercises, language_of(BOOK, "en"))
+    page = one_page(("T", ""), texts, "site", language_of(BOOK, "en"))
     return bs4.BeautifulSoup(page, "html.parser")
 
 
@@ -66,14 +66,11 @@ def test_a_print_has_heads_an_outline_and_all_code(site, folder):
     assert not [code for code in blocks if not any(squeezed(code) in text for text in pages)]
 
 
-def test_explorers_are_still_pictures_without_their_code_and_exercises_may_be_left_out(site):
+def test_what_moves_is_a_still_picture_and_code_that_draws_is_left_out(site):
     page = page_of(site, CHAPTER)
     assert all(e.select("img") and e.select_one(".still") for e in page.select(".d2l-explorer"))
     assert not page.select(".tag_drawing .cell_input")
     assert f"The code that draws this is in {CHAPTER}.ipynb." in page.get_text()
-    parts = "[id$='--exercises'], [id$='--solutions']"
-    assert page.select(parts)
-    assert not page_of(site, CHAPTER, exercises=False).select(parts)
     (model,) = page_of(site, "12_many_heads").select(".d2l-arcs")
     assert model.select_one(".still").get_text().endswith("training steps.")
     assert model.select("td.v")
@@ -83,10 +80,9 @@ def test_nothing_is_wider_than_the_paper(browser, folder):
     page = browser.new_page(viewport={"width": TEXT_WIDTH, "height": 960})
     page.emulate_media(media="print")
     page.goto((folder / "print/book.html").as_uri())
-    page.evaluate(READY)
     page.evaluate(WIDE)
     too_wide = page.evaluate(CUT)
-    page.evaluate(FIT)
+    page.evaluate(READY)
     cut = page.evaluate(CUT)
     page.close()
     assert too_wide

@@ -13,7 +13,7 @@ from bookbinder.execution import kernel_environment
 from bookbinder.files import BookError
 from bookbinder.page import Page, link_problems
 from bookbinder.reader_copies import bring_copies
-from tests.conftest import TINY, bind_without_running, code_cell, write_files
+from tests.conftest import ROOT, TINY, bind_without_running, code_cell, write_files
 
 LACKING = {  # a book of two chapters, of which the second edition leaves out one
     "book.toml": TINY["book.toml"] + '[frameworks.jax]\nwithout = ["01_second"]\n',

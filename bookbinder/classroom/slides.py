@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_markdown_cell, new_notebook
@@ -27,8 +28,6 @@ SCRIPTS = {  # distribution -> its folder of scripts
 }
 MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
 CITATIONS = re.compile(r"(?:,? ?\[\[\d+\]\]\(#[^)]*\))+")
-LONGEST_LEAD = 200  # bytes: a Han letter, which is as wide as two others, has three
-MOST_LINES, PICTURE = 16, 9  # on a slide of several things, and what a picture counts for
 TRUE = ({"True"}, {"Array(True,", "dtype=bool)"})  # as frameworks print it
 # Its kind, and a block of Markdown or a cell of code. Kinds are h1, h2, ...: a heading; prose; fold
 # and hint: what opens on a click; and thing: all else.
@@ -66,29 +65,25 @@ def page_of(slides: NotebookNode, edition: Edition) -> str:
 
 def slides_of(notebook: NotebookNode) -> NotebookNode:
     """Return a notebook whose cells are slides, in the order of the chapter."""
-    cells, heading, prose, begins, room = [], "", [], True, 0
+    cells, heading, prose, begins = [], "", [], True
     notes = markdown("", "notes")
     for kind, cell in lectured(list(blocks_of(notebook))):
-        lines = lines_of(cell)
         if kind in ("h1", "h2", "h3", "h4"):
             tell(notes, prose)
-            heading, prose, room = cell.source, [], 0
+            heading, prose = cell.source, []
             if kind < "h3" and not begins:
                 notes, begins = markdown("", "notes"), True
         elif kind != "thing":
             prose.append(cell.source)
-        elif not prose and lines < room:  # not a word between: they share a slide
-            cells.append(cell)
-            room -= lines
         else:
             lead, *rest = lead_of(prose)
             tell(notes, rest)
             notes = notes if begins else markdown("", "notes")
             above = markdown(f"{heading}\n\n{lead}", "slide" if begins else "subslide")
             cells += [above, notes, cell]
-            prose, begins, room = [], False, MOST_LINES - lines
+            prose, begins = [], False
     tell(notes, prose)
-    title = next(iter(cells)).source.splitlines()[0].lstrip("# ")
+    title = cells[0].source.splitlines()[0].lstrip("# ")
     return new_notebook(cells=cells, metadata={"title": title})
 
 
@@ -108,11 +103,9 @@ def blocks_of(notebook: NotebookNode) -> Iterator[Block]:
 
 def blocks_in(text: str) -> Iterator[Block]:
     """Yield the blocks of some Markdown; a fold is one, with all that it holds."""
-    lines, tokens, fold = text.split("\n"), MARKDOWN.parse(text), []
-    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
-        if token.level or not token.map:
-            continue
-        source = "\n".join(lines[slice(*token.map)]).strip()
+    lines, fold = text.split("\n"), []
+    for node in SyntaxTreeNode(MARKDOWN.parse(text)):
+        source = "\n".join(lines[slice(*node.map)]).strip()
         kind = "thing"
         if fold or source.startswith("<details"):
             fold.append(source)
@@ -120,11 +113,11 @@ def blocks_in(text: str) -> Iterator[Block]:
                 continue
             kind, source = "hint" if 'class="hint"' in fold[0] else "fold", "\n\n".join(fold)
             fold = []
-        elif token.type == "heading_open":
-            kind = token.tag
-        elif token.type == "paragraph_open" and following.children[0].type != "image":
+        elif node.type == "heading":
+            kind = node.tag
+        elif node.type == "paragraph" and node.children[0].children[0].type != "image":
             kind = "prose"
-        elif token.type == "html_block":
+        elif node.type == "html_block":
             continue
         yield kind, markdown(source)
 
@@ -139,18 +132,12 @@ def lectured(blocks: list[Block]) -> list[Block]:
 
 
 def lead_of(paragraphs: list[str]) -> list[str]:
-    """Return the sentence before a thing, with those before it that fit, and then all the rest.
-
-    A line is a sentence in this book.
-    """
+    """Return the sentence before a thing, and then all the rest: a line is a sentence here."""
     if not paragraphs or paragraphs[-1].startswith("<"):
         return ["", *paragraphs]
     *before, last = paragraphs
-    lines = last.split("\n")
-    at = len(lines) - 1
-    while at and len("\n".join(lines[at - 1 :]).encode()) <= LONGEST_LEAD:
-        at -= 1
-    return ["\n".join(lines[at:]), *before, "\n".join(lines[:at])]
+    above, _, lead = last.rpartition("\n")
+    return [lead, *before, above]
 
 
 def on_a_slide(cell: NotebookNode) -> NotebookNode | None:
@@ -162,14 +149,6 @@ def on_a_slide(cell: NotebookNode) -> NotebookNode | None:
         return None
     shown = {"slideshow": {"slide_type": "-"}, "transient": {"remove_source": not source}}
     return NotebookNode({**cell, "source": source, "metadata": from_dict(shown)})
-
-
-def lines_of(cell: NotebookNode) -> int:
-    outputs = cell.get("outputs", [])
-    pictures = sum(len(output.get("data", ())) > 1 for output in outputs)
-    pictures += cell.source.startswith("![")
-    text = "\n".join([cell.source, *map(text_of, outputs)])
-    return len(text.splitlines()) + PICTURE * pictures
 
 
 def text_of(output: NotebookNode) -> str:

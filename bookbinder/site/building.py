@@ -69,7 +69,7 @@ def build(book: Book, wanted: list[Edition], there: list[Edition]) -> None:
             build_edition(book, edition, edition_folder(book, edition, new), read)
         found = (p for e in wanted for p in edition_folder(book, e, new).glob("*.html"))
         pages = [path.read_text(encoding="utf-8") for path in found]
-        equations = Typeset(pages, [c for edition in wanted for c in read[edition]])
+        equations = Typeset(pages)
         for edition in wanted:
             language = language_of(book, edition.language)
             finish(edition_folder(book, edition, new), equations, language.said)

@@ -7,7 +7,6 @@ from html import escape, unescape
 from importlib import metadata
 from pathlib import Path
 
-from bookbinder.chapters import Chapter
 from bookbinder.files import BookError
 
 MATHJAX = "sphinx-mathjax-offline"
@@ -19,19 +18,6 @@ MATH = re.compile(
     r"(?P<tex>[^<]*)</(?P=tag)>(?P<after>[.,;:!?)\]”’…]*)"
 )
 WIDE = 14  # em: wider formulas in a line may be wider than a phone
-PLAIN = re.compile(  # what neither a browser nor a reader of MathML misses
-    r' (?:class="MathJax"|jax="CHTML"|texclass="\w+"|data-mjx-texclass="\w+"|'
-    r'unselectable="on"|xmlns="[^"]+")|(?<=;) ?position: relative;| style="position: relative;"|'
-    r'<mjx-c class="mjx-c206\d"></mjx-c>'  # a letter without form
-)
-GLYPHS = r'((?:<mjx-c class="[^"]*"></mjx-c>)*)'
-NESTED = (  # boxes around letters that have nothing but letters in them
-    re.compile(rf'<(?:mjx-m(?:[ino]|text))(?: class="mjx-\w+")?>{GLYPHS}</mjx-m\w+>'),
-    re.compile(rf"<mjx-TeXAtom>{GLYPHS}</mjx-TeXAtom>"),
-)
-FACE = re.compile(r"@font-face[^{]*\{\s*font-family: MJX([\w-]+);.*?\}", re.DOTALL)
-FONT = re.compile(r"\bTEX-\w+")  # the class of a letter
-ALWAYS = ("ZERO", "TEX", "TEX-S1", "TEX-S4", "TEX-A")  # of letters without a class, and of braces
 AS_TEXT = {"capture_output": True, "text": True, "encoding": "utf-8"}
 Equation = tuple[str, bool]  # TeX, and whether it stands on lines of its own
 
@@ -39,19 +25,18 @@ Equation = tuple[str, bool]  # TeX, and whether it stands on lines of its own
 class Typeset:
     """The equations of some pages, each typeset once, with their style sheet and fonts.
 
-    Raises BookError where TeX has an error, with the line of the chapters in which it stands.
+    Raises BookError with the TeX that has an error.
     """
 
-    def __init__(self, pages: list[str], chapters: list[Chapter]):
+    def __init__(self, pages: list[str]):
         wanted: dict[Equation, None] = {}
         for page in pages:
             wanted |= dict.fromkeys(map(equation_of, MATH.finditer(page)))
         answer = run_mathjax(list(wanted))
         self.made = dict(zip(wanted, answer["made"], strict=True))
         if wrong := [(tex, m["error"]) for (tex, _), m in self.made.items() if "error" in m]:
-            raise BookError("\n".join(f"{place_of(t, chapters)}: {t}: {why}" for t, why in wrong))
-        html = "".join(made["html"] for made in self.made.values())
-        self.style = style_sheet(answer["style"], html)
+            raise BookError("\n".join(f"{tex}: {why}" for tex, why in wrong))
+        self.style = answer["style"].replace('[jax="CHTML"]', "")
 
     def page(self, text: str) -> str:
         """Return the text of a page with its equations typeset."""
@@ -64,38 +49,19 @@ class Typeset:
         style = f' style="--width: {made["width"]:.2f}"' if display else ""
         kind = "math wide" if made["width"] > WIDE and not display else "math"
         attributes = f'class="{kind}"{math["id"]} data-tex="{escape(tex)}"{style}'
-        html = f"<{name} {attributes}>{light(made['html'])}</{name}>"
+        html = f"<{name} {attributes}>{made['html']}</{name}>"
         if display or not math["before"] + math["after"]:
             return math["before"] + html + math["after"]
         return f'<span class="bound">{math["before"]}{html}{math["after"]}</span>'
 
     def copy_fonts(self, folder: Path) -> None:
         """Copy the fonts that the style sheet names."""
-        folder.mkdir(exist_ok=True)
         fonts = mathjax_folder() / "output/chtml/fonts/woff-v2"
-        for part in self.style.split('url("fonts/')[1:]:
-            name = part.partition('"')[0]
-            shutil.copyfile(fonts / name, folder / name)
+        shutil.copytree(fonts, folder, dirs_exist_ok=True)
 
 
 def equation_of(math: re.Match) -> Equation:
     return " ".join(unescape(math["tex"]).split()), math["tag"] == "div"
-
-
-def light(html: str) -> str:
-    """Return a typeset equation without what changes nothing: a browser lays it out sooner."""
-    html = PLAIN.sub("", html)
-    for box in NESTED:
-        html = box.sub(r"\1", html)
-    return html
-
-
-def style_sheet(style: str, html: str) -> str:
-    """Return MathJax's style sheet without the fonts that no equation uses."""
-    used = {*ALWAYS, *FONT.findall(html)}
-    kept = [face[0] for face in FACE.finditer(style) if face[1] in used]
-    rules = FACE.sub("", style).replace('[jax="CHTML"]', "")
-    return " ".join("\n".join([*kept, rules]).split()) + "\n"
 
 
 def run_mathjax(equations: list[Equation]) -> dict:
@@ -113,20 +79,7 @@ def run_mathjax(equations: list[Equation]) -> dict:
 
 def mathjax_folder() -> Path:
     try:
-        files = metadata.files(MATHJAX) or []
+        package = metadata.distribution(MATHJAX)
     except metadata.PackageNotFoundError:
         raise BookError(f"{NEEDED} (no {MATHJAX})") from None
-    for file in files:
-        if file.as_posix().endswith("/static/mathjax/node-main.js"):
-            return Path(file.locate()).resolve().parent
-    raise BookError(f"{MATHJAX} holds no node-main.js; is its version the pinned one?")
-
-
-def place_of(tex: str, chapters: list[Chapter]) -> str:
-    """Return the file and line of the first place where a chapter has this TeX."""
-    written = re.compile(r"[\s>]+".join(map(re.escape, tex.split())))  # maybe in a quotation
-    for chapter in chapters:
-        for index, cell in enumerate(chapter.notebook.cells):
-            if cell.cell_type == "markdown" and (found := written.search(cell.source)):
-                return chapter.where(index, cell.source.count("\n", 0, found.start()))
-    return "a page that is written for the site"
+    return Path(package.locate_file(f"{MATHJAX}/static/mathjax")).resolve()

@@ -2,14 +2,11 @@
 
 import base64
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from hashlib import sha256
-from html import escape, unescape
+from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
-
-import tinycss2
 
 from bookbinder.catalogs import worded
 from bookbinder.site.equations import Typeset
@@ -30,19 +27,14 @@ ICON = (
     "viewBox=%220 0 2 2%22%3E%3Cpath fill=%22%2308306b%22 d=%22M0 0h1v1h1v1H1V1H0z%22/%3E%3C/svg%3E"
     '"/>'
 )
-EXPLORER = re.compile(r"<script>(\(\(\) => \{\nconst BLUES.*?)</script>", re.DOTALL)
 PICTURE = re.compile(r'<img(?=[^>]* src="(_images/[^"]+)")(?![^>]* width=)')
 WEIGHTS = re.compile(r' data-weights="([^"]{100000,})"')  # of a model that `draw_arcs` shows
 WEIGHTS_FILE = "_static/weights-{}.js"  # which its script asks for when the widget is near
-PRINTED = re.compile(
-    r'(<div class="output (?:text_plain|stream)[^>]*><div class="highlight"><pre)>(.*?)</pre>',
-    re.DOTALL,
-)
-TAG = re.compile(r"<[^>]*>")
 FONT = re.compile(r"url\((fonts/[\w-]+\.woff2)\)")
 NOT_COLORED = re.compile(r'<span class="(?:nn?|p|w)">([^<]*)</span>')  # in pygments' styles
 NAME = re.compile(r"[A-Za-z_][\w-]*")  # of a class, anywhere in a page or a script
 CLASSES = re.compile(r":not\([^)]*\)|\.([A-Za-z_][\w-]*)")  # that a selector asks for
+RULE = re.compile(r"([^{}]*)\{[^{}]*\}")
 TEXTS = ("sections.js", "preview-texts.js")  # of the book, for search and previews
 PX_PER_PT = 4 / 3
 WIDE = 600  # CSS pixels; a picture of this width is not shrunk on a phone, it is moved
@@ -64,10 +56,8 @@ def finish(folder: Path, equations: Typeset, said: Say) -> None:
         (static / name).write_text(text, encoding="utf-8")
     equations.copy_fonts(static / "fonts")
     sizes = finish_pictures(folder)
-    counts = Counter(code for page in pages.values() for code in EXPLORER.findall(page))
     for name, page in pages.items():
         page = equations.page(SCRIPT_TAG.sub("", page))
-        page = EXPLORER.sub(lambda s: s[0] if counts[s[1]] == 1 else shared(s[1], folder), page)
         page = WEIGHTS.sub(lambda held: kept_beside(held[1], folder), page)
         (folder / name).write_text(finished(page, sizes, said), encoding="utf-8")
     for look in filter(Path.exists, (static / "book.css", static / "language.css")):
@@ -78,27 +68,21 @@ def finish(folder: Path, equations: Typeset, said: Say) -> None:
     used = {
         name for p in (*scripts, *folder.glob("*.html")) for name in NAME.findall(p.read_text())
     }
-    for path in (static / "styles").glob("*.css"):
-        rules = tinycss2.parse_stylesheet(path.read_text(encoding="utf-8"), True, True)
-        path.write_text("".join(used_only(rules, used)), encoding="utf-8")
+    for path in (static / "styles").glob("*.css"):  # minified: no words of comments
+        path.write_text(used_only(path.read_text(encoding="utf-8"), used), encoding="utf-8")
     for path in (path for pattern in UNUSED for path in folder.glob(pattern)):
         if path.is_file():
             path.unlink()
 
 
-def used_only(rules: list, names: set[str]) -> Iterator[str]:
-    """Yield the rules of a style sheet but those for classes that are not among the names."""
-    for rule in rules:
-        if rule.type == "at-rule" and rule.lower_at_keyword in ("media", "supports"):
-            inner = tinycss2.parse_rule_list(rule.content, True, True)
-            yield f"@{rule.at_keyword}{tinycss2.serialize(rule.prelude)}{{"
-            yield from used_only(inner, names)
-            yield "}"
-        elif rule.type != "qualified-rule" or any(
-            set(filter(None, CLASSES.findall(selector))) <= names
-            for selector in tinycss2.serialize(rule.prelude).split(",")
-        ):
-            yield rule.serialize()
+def used_only(style: str, names: set[str]) -> str:
+    """Return a style sheet without the rules for classes that are not among the names."""
+
+    def kept(rule: re.Match) -> str:
+        wanted = (set(CLASSES.findall(selector)) - {""} for selector in rule[1].split(","))
+        return rule[0] if any(classes <= names for classes in wanted) else ""
+
+    return RULE.sub(kept, style)
 
 
 def finish_pictures(folder: Path) -> dict[str, tuple[float, ...]]:
@@ -128,7 +112,7 @@ def finished(page: str, sizes: dict[str, tuple[float, ...]], said: Say) -> str:
     page = page.replace(' aria-label="Toggle hidden content"', "")  # over the words that are seen
     page = NOT_COLORED.sub(r"\1", page)  # two thirds of the parts of a page
     page = page.replace("<head>", f"<head>\n    {ICON}", 1)  # else browsers ask for one
-    return PICTURE.sub(picture, PRINTED.sub(with_letters, page))
+    return PICTURE.sub(picture, page)
 
 
 def inlined(font: Path) -> str:
@@ -136,19 +120,6 @@ def inlined(font: Path) -> str:
     data = base64.b64encode(font.read_bytes()).decode()
     font.unlink()
     return f"url(data:font/woff2;base64,{data})"
-
-
-def with_letters(printed: re.Match) -> str:
-    """Return printed lines, and how many letters the longest has."""
-    lines = unescape(TAG.sub("", printed[2])).split("\n")
-    return f'{printed[1]} style="--letters: {max(map(len, lines))}">{printed[2]}</pre>'
-
-
-def shared(code: str, folder: Path) -> str:
-    """Write the script of explorers to a file that all of them share, and return its tag."""
-    name = f"_static/explorer-{sha256(code.encode()).hexdigest()[:12]}.js"
-    (folder / name).write_text(code, encoding="utf-8")
-    return f'<script src="{name}"></script>'
 
 
 def kept_beside(weights: str, folder: Path) -> str:

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from bookbinder.catalogs import README, worded
-from bookbinder.config import ENGLISH, LANGUAGES, Book, Edition
+from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.files import BookError, write_whole
 from bookbinder.language import Language, language_of
 from bookbinder.site.building import edition_folder, site_folder
 
 if TYPE_CHECKING:
     import bs4
-    from playwright.sync_api import Browser
 
 PAPER = {"prefer_css_page_size": True, "print_background": True, "outline": True, "tagged": True}
 TEXT_WIDTH = 658  # CSS pixels, what STYLE leaves of A4
@@ -32,45 +31,16 @@ EXERCISES = "section.role-exercises"
 DRAWING = "div.cell.tag_drawing"
 SOLUTIONS = "details:not(.hint):not(.hide)"
 LAST_SENTENCE = re.compile(r"([.。])[^.。]+[.。]$")  # of a still picture: where it would move
-READY = """async () => {
-  await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
-  await document.fonts.ready;
-}"""
+READY = Path(__file__).with_name("print.js").read_text(encoding="utf-8")
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
-LETTERS = {"zh": "的注", "ko": "한글"}  # which no page brings a font for
-LOOK_THE_SAME = """(letters) => { // without a font, any two letters are the same box
-  const drawn = [...letters].map((letter) => {
-    const canvas = document.createElement("canvas"), context = canvas.getContext("2d");
-    context.font = "40px sans-serif";
-    context.fillText(letter, 20, 60);
-    return canvas.toDataURL();
-  });
-  return drawn.every((picture) => picture === drawn[0]);
-}"""
-FIT = """() => { // on paper nothing can be moved sideways: what is too wide is made smaller
-  for (const box of document.querySelectorAll(".d2l-explorer .parts, table.table, pre"))
-    for (let turn = 0; turn < 3; turn++) {
-      const room = (box.matches("table") ? box.parentElement : box).clientWidth;
-      if (box.scrollWidth <= room) break;
-      box.style.zoom = (box.style.zoom || 1) * (room / box.scrollWidth) * 0.995;
-    }
-}"""
 
 
-def print_book(book: Book, edition: Edition, exercises: bool = True) -> None:
-    """Print an edition of the site to `_build/`, with or without its exercises."""
+def print_book(book: Book, edition: Edition) -> None:
+    """Print an edition of the site to `_build/`."""
     begun = time.monotonic()
-    name = f"book-{edition.framework}-{edition.language}"
-    goal = book.root / "_build" / f"{name}{'' if exercises else '-without-exercises'}.pdf"
-    pdf = printed(book, edition, exercises)
-    write_whole(goal, pdf)
-    print(f"{book.named(goal)}: {len(pdf) / 1e6:.1f} MB, {time.monotonic() - begun:.1f} s")
-
-
-def printed(book: Book, edition: Edition, exercises: bool) -> bytes:
-    """Return an edition of the site as PDF."""
+    goal = book.root / "_build" / f"book-{edition.framework}-{edition.language}.pdf"
     site, names = edition_folder(book, edition), [*book.chapters_of(edition), *AFTER]
     if missing := [name for name in names if not (site / f"{name}.html").exists()]:
         raise BookError(f"the site has no page {missing[0]}; run `make site` first")
@@ -79,38 +49,25 @@ def printed(book: Book, edition: Edition, exercises: bool) -> bytes:
     book_page.parent.mkdir(parents=True, exist_ok=True)
     prefix = os.path.relpath(site, book_page.parent)
     language = language_of(book, edition.language)
-    whole, part = worded("with {framework}"), worded("with {framework}, without exercises")
-    subtitle = (whole if exercises else part).format(framework=edition.name)
+    subtitle = worded("with {framework}").format(framework=edition.name)
     titles = language.said(book.title, README), language.said(subtitle)
-    html = one_page(titles, texts, prefix, exercises, language, edition.tag)
+    html = one_page(titles, texts, prefix, language, edition.tag)
     book_page.write_text(html, encoding="utf-8")
     with chromium() as browser:
-        check_letters(browser, edition.language)
         context = browser.new_context(offline=True, viewport={"width": TEXT_WIDTH, "height": 960})
         page = context.new_page()
         page.emulate_media(media="print")
         page.goto(book_page.as_uri(), wait_until="load", timeout=120_000)
         page.evaluate(READY)
-        page.evaluate(FIT)
-        return page.pdf(**PAPER)
-
-
-def check_letters(browser: "Browser", language: str) -> None:
-    """Raise BookError where this computer has no font for a language: it would print boxes."""
-    if letters := LETTERS.get(language):
-        page = browser.new_page()
-        same = page.evaluate(LOOK_THE_SAME, letters)
-        page.close()
-        if same:
-            package = "a font with its letters (on Debian: fonts-noto-cjk)"
-            raise BookError(f"to print the book in {LANGUAGES[language]}, install {package}")
+        pdf = page.pdf(**PAPER)
+    write_whole(goal, pdf)
+    print(f"{book.named(goal)}: {len(pdf) / 1e6:.1f} MB, {time.monotonic() - begun:.1f} s")
 
 
 def one_page(
     titles: tuple[str, str],
     texts: dict[str, str],
     prefix: str,
-    exercises: bool,
     language: Language,
     tag: str = ENGLISH,
 ) -> str:
@@ -124,13 +81,10 @@ def one_page(
     parts, lines, heads = [], [], []
     for name, text in texts.items():
         article = BeautifulSoup(text, "html.parser").select_one("article.bd-article")
-        for section in [] if exercises else article.select(EXERCISES):
-            section.decompose()
         localize(article, name, set(texts), prefix, language)
-        sections = "".join(f"<li>{contents_line(h)}</li>" for h in article.select("h2"))
-        lines.append(f"<li>{contents_line(article.h1)}")
-        lines.append(f"<ol>{sections}</ol></li>" if sections else "</li>")
-        heads.append(running_head(name, title_of(article.h1)))
+        title_line, *inner = map(contents_line, article.select("h1, h2"))
+        lines.append(f"{title_line}<ol>{''.join(inner)}</ol>")
+        heads.append(running_head(name, article.h1.get_text()))
         parts.append(f'<section class="part" id="{name}">{article}</section>')
     return f"""<!doctype html><html lang="{tag}" data-theme="light"><head><meta charset="utf-8">
 <title>{title}</title>
@@ -143,12 +97,8 @@ def one_page(
 </body></html>"""
 
 
-def title_of(heading: "bs4.Tag") -> str:
-    return heading.get_text().removesuffix("#").strip()
-
-
 def contents_line(heading: "bs4.Tag") -> str:
-    return f'<a href="#{heading.parent["id"]}">{escape(title_of(heading))}</a>'
+    return f'<li><a href="#{heading.parent["id"]}">{escape(heading.get_text())}</a>'
 
 
 def running_head(name: str, title: str) -> str:
@@ -214,7 +164,7 @@ def put_solutions_last(article: "bs4.Tag", language: Language) -> None:
     for task in article.select(f"{EXERCISES} > section"):
         if parts := task.select(SOLUTIONS):
             title = page.new_tag("h3")
-            title.string = task.select_one("h3").get_text().removesuffix("#")
+            title.string = task.h3.get_text()
             page.section.extend([title, *(part.extract() for part in parts)])
     if page.section.h3:
         article.append(page.section)

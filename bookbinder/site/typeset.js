@@ -1,6 +1,7 @@
 // Read TeX from standard input, write it typeset, with one style sheet: run by equations.py.
 const { mathjax, equations } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
 const METRICS = [16, 8, 1280, 1e6, 1]; // em, ex, widths and scale, which change nothing here
+const PLAIN = / (class="MathJax"|jax="CHTML"|style="position: relative;"|unselectable="on"|xmlns="[^"]+"|(data-mjx-)?texclass="\w+")/g; // which nobody misses
 require(`${mathjax}/node-main.js`).init({
   loader: {
     load: ["input/tex-base", "[tex]/ams", "[tex]/boldsymbol", "output/chtml", "adaptors/liteDOM", "a11y/assistive-mml"],
@@ -23,7 +24,7 @@ require(`${mathjax}/node-main.js`).init({
       return { error: error.message };
     }
     const { w } = page.outputJax.getBBox(item, page);
-    return { html: adaptor.outerHTML(item.typesetRoot), width: w };
+    return { html: adaptor.outerHTML(item.typesetRoot).replace(PLAIN, ""), width: w };
   };
   const made = equations.map(typeset);
   process.stdout.write(JSON.stringify({ made, style: adaptor.textContent(page.outputJax.styleSheet(page)) }));

@@ -5,7 +5,7 @@
   const { dataset } = document.documentElement;
   if (dataset.theme === "auto") dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   // Faces are read before the text is laid out, so that no line moves when they are there.
-  for (const face of document.fonts) if (/Source|MJX/.test(face.family)) face.load();
+  for (const face of document.fonts) if (/Source/.test(face.family)) face.load();
   const above = () => {
     // The heading that a link has led to stands below the header, in the upper third.
     let last = "";
@@ -84,6 +84,8 @@
     }
   };
   document.addEventListener("DOMContentLoaded", () => {
+    for (const lines of document.querySelectorAll(":is(.output.text_plain, .output.stream) pre")) // book.css sets them
+      lines.style.setProperty("--letters", Math.max(...lines.textContent.split("\n").map((line) => line.length)));
     unfold();
     cover();
     offerCopies();
