@@ -29,7 +29,6 @@ KEYS = {  # of book.toml, with what stands there where one is left out; None: it
     "appendices": [],
     "repository": "",
     "routes": {},
-    "unlinked": [],
 }
 
 
@@ -79,7 +78,6 @@ class Book:
     appendices: tuple[str, ...] = ()  # the last chapters, named by letters in the contents
     # name -> what to read: "chapter", all of it but its exercises, or "chapter#Heading"
     routes: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    unlinked: tuple[str, ...] = ()  # terms whose later uses do not link to their explanation
 
     @property
     def source(self) -> Path:

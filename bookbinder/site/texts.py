@@ -7,8 +7,7 @@ reference shows when one points at it: an equation, the sentence that explains a
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from itertools import pairwise
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -36,7 +35,7 @@ def page_scripts(pages: dict[str, str], typeset: Callable[[str], str]) -> dict[s
     """Return file name -> script with what is searched, and with what is shown, of all pages."""
     from bs4 import BeautifulSoup  # comes with the packages of the site
 
-    found: list[list[str]] = []
+    searched: dict[str, list[list[str]]] = {}
     previews: dict[str, str] = {}
     led_to: set[str] = set()
     for name, page in pages.items():
@@ -49,41 +48,33 @@ def page_scripts(pages: dict[str, str], typeset: Callable[[str], str]) -> dict[s
             led_to.add(f"{goal or name}#{unquote(anchor)}")
         for part in article.select(SHOWN):
             previews[f"{name}#{part['id']}"] = preview(part)
-        found += sections(name, article) if name not in NOT_SEARCHED else []
-    for before, part in reversed([*pairwise(found)]):  # search.js takes them from the one before
-        if part[0] == before[0]:
-            part[0] = part[2] = ""
+        if name not in NOT_SEARCHED:
+            searched[name] = sections(article)
     shown = {key: typeset(html) for key, html in previews.items() if key in led_to}
     shown = {key: ASSISTIVE.sub("", html) for key, html in shown.items()}
-    return {"sections.js": script("SECTIONS", found), "preview-texts.js": script("PREVIEWS", shown)}
+    return {"sections.js": script("PAGES", searched), "preview-texts.js": script("PREVIEWS", shown)}
 
 
 def script(name: str, value: object) -> str:
     return f"const {name} = {json.dumps(value, ensure_ascii=False, separators=(',', ':'))};\n"
 
 
-def sections(name: str, article: "bs4.Tag") -> Iterator[list[str]]:
-    """Yield page, anchor, title of the page, title and text of each section and each function.
+def sections(article: "bs4.Tag") -> list[list[str]]:
+    """Return anchor, title and text of each section and each function of a page.
 
     A section has no text of those inside it: they are taken out of the article.
     """
     for part in article.select(NOT_TEXT):
         part.decompose()
-    heading = article.find("h1")
-    page_title = plain(heading) if heading else name
     found = []
     for part in reversed(article.select("section[id], dl.py:has(> dt[id])")):  # inner ones first
-        is_code = part.name == "dl"
-        label = part.find("dt" if is_code else HEADINGS)
-        title, anchor = plain(label) if label else "", part.get("id", "")
-        if is_code:
-            anchor = label["id"]
+        if part.name == "dl":
+            anchor = part.dt["id"]
             title = anchor.rpartition(".")[2]
-        elif label:
-            label.extract()
-        found.append([name, anchor, page_title, title, plain(part)])
-        part.extract()
-    yield from reversed(found)
+        else:
+            anchor, title = part["id"], plain(part.find(HEADINGS).extract())
+        found.append([anchor, title, plain(part.extract())])
+    return found[::-1]
 
 
 def plain(part: "bs4.Tag") -> str:
