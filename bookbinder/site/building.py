@@ -16,7 +16,7 @@ from bookbinder.diagrams import pictures_shown
 from bookbinder.files import BookError, write_whole
 from bookbinder.language import language_of
 from bookbinder.outputs import SVG
-from bookbinder.site.equations import NEEDED, Typeset
+from bookbinder.site.equations import Typeset
 from bookbinder.site.finishing import finish
 from bookbinder.site.settings import folder_of
 from bookbinder.site.sources import edition_sources
@@ -48,7 +48,7 @@ def edition_folder(book: Book, edition: Edition, site: Path | None = None) -> Pa
 
 
 def build(book: Book, wanted: list[Edition], there: list[Edition]) -> None:
-    """Build editions beside the site, bring those that are there, and change places at last."""
+    """Build editions beside the site, and put them in their places when all are whole."""
     begun = time.monotonic()
     goal, new = site_folder(book), site_folder(book).with_name("site.new")
     shutil.rmtree(new, ignore_errors=True)
@@ -68,8 +68,7 @@ def build(book: Book, wanted: list[Edition], there: list[Edition]) -> None:
         for edition in wanted:
             language = language_of(book, edition.language)
             finish(edition_folder(book, edition, new), equations, language.said)
-        bring_others(book, wanted, there, new)
-        change_places(new, goal)
+        put_in_place(book, new, there)
     finally:
         shutil.rmtree(new, ignore_errors=True)
     home = edition_folder(book, wanted[0]) / "index.html"
@@ -78,16 +77,6 @@ def build(book: Book, wanted: list[Edition], there: list[Edition]) -> None:
         f"{book.named(home)}: {len(pages)} new pages, in all {size / 1e6:.1f} MB, "
         f"{time.monotonic() - begun:.1f} s"
     )
-
-
-def bring_others(book: Book, wanted: list[Edition], there: list[Edition], new: Path) -> None:
-    """Link the files of the editions that stay into the new site; the old one keeps them, too."""
-    folders = {folder_of(e, book.editions) for e in (*wanted, *there)} - {""}
-    for edition in there:
-        old, folder = edition_folder(book, edition), edition_folder(book, edition, new)
-        inside = folders if folder == new else ()  # the first edition holds the others
-        others = shutil.ignore_patterns(*inside)
-        shutil.copytree(old, folder, ignore=others, copy_function=os.link, dirs_exist_ok=True)
 
 
 def build_edition(
@@ -148,22 +137,18 @@ def run_sphinx(source: Path, goal: Path) -> None:
     text = warnings.read_text(encoding="utf-8") if warnings.exists() else ""
     if done.returncode or text.strip():
         shutil.rmtree(doctrees, ignore_errors=True)  # a page that warned is to warn again
-        if "No module named" in done.stderr:
-            raise BookError(f"{NEEDED} ({done.stderr.strip().splitlines()[-1]})")
         message = (text or done.stderr or done.stdout).strip()
         raise BookError(message.replace(f"{source}/", "") or "Sphinx failed")
 
 
-def change_places(new: Path, goal: Path) -> None:
-    """Put the new site where the old one is; the old one goes only when the new one is there."""
-    old = goal.with_name("site.old")
-    shutil.rmtree(old, ignore_errors=True)
-    if goal.exists():
-        os.replace(goal, old)
-    try:
-        os.replace(new, goal)
-    except OSError:
-        if old.exists():
-            os.replace(old, goal)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
+def put_in_place(book: Book, new: Path, there: list[Edition]) -> None:
+    """Put new editions in place of the old ones; those that are to stay are left alone."""
+    goal = site_folder(book)
+    goal.mkdir(exist_ok=True)
+    staying = {folder_of(edition, book.editions) for edition in there}
+    pages_stay = "" in staying  # those of the first edition, beside which the others have folders
+    for path in goal.iterdir():
+        if (new / path.name).exists() or not (pages_stay or path.name in staying):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for path in new.iterdir():
+        os.replace(path, goal / path.name)

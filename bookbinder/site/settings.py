@@ -3,6 +3,7 @@
 import json
 import posixpath
 import re
+import tomllib
 from pathlib import Path
 
 from bookbinder.catalogs import README, worded
@@ -15,46 +16,7 @@ ELSEWHERE = "edition"
 SAID = re.compile(r'\bsay\("([^"]+)"\)')  # in the scripts of the pages
 LESS = "\\u003c"  # in a script that stands in a page
 SCRIPTS = [["book.js", {"priority": 300}], ["previews.js", {"priority": 301}]]
-THEME_OPTIONS = {
-    "show_navbar_depth": 1,
-    "use_download_button": False,
-    "use_fullscreen_button": False,
-    "back_to_top_button": False,  # on a phone it lies on pictures, and the header stays
-    "article_header_end": ["book-tools.html", "article-header-buttons.html"],
-    "article_footer_items": [],
-    "footer_content_items": [],
-    "home_page_in_toc": False,
-    "navbar_persistent": [],
-    "pygments_light_style": "a11y-high-contrast-light",
-    "pygments_dark_style": "a11y-high-contrast-dark",
-}
-SETTINGS = {  # of every edition
-    "extensions": ["myst_nb", "bookbinder.site.sphinx_extension"],
-    "nb_execution_mode": "off",
-    "nb_number_source_lines": False,
-    "myst_enable_extensions": ["dollarmath", "attrs_inline", "colon_fence"],
-    "myst_dmath_double_inline": True,
-    "myst_dmath_allow_labels": False,
-    "myst_heading_anchors": 4,
-    "myst_url_schemes": ["http", "https", "mailto", ELSEWHERE],
-    "myst_heading_slug_func": "bookbinder.page.jupyter_anchor",
-    "html_math_renderer": "typeset",  # of the extension
-    "suppress_warnings": ["misc.highlighting_failure"],  # tracebacks without their files
-    "smartquotes": False,
-    "html_theme": "sphinx_book_theme",
-    "html_search_language": ENGLISH,  # the theme's search, of which nothing is kept
-    "templates_path": [str(HERE / "templates")],
-    "html_copy_source": False,
-    "html_show_sourcelink": False,
-    "html_show_sphinx": False,
-    "html_show_copyright": False,
-    "html_permalinks_icon": "#",
-    "html_use_index": True,
-    "html_domain_indices": False,
-    "python_display_short_literal_types": True,
-    "add_module_names": False,
-    "toc_object_entries": False,
-}
+SETTINGS = tomllib.loads((HERE / "sphinx.toml").read_text(encoding="utf-8"))  # of every edition
 LAUNCHERS = {
     "binderhub_url": "https://mybinder.org",
     "colab_url": "https://colab.research.google.com",
@@ -103,7 +65,7 @@ def sphinx_settings(
 ) -> dict:
     """Return Sphinx's own settings for an edition, as plain values; menus lead to `editions`."""
     title = language.said(book.title, README)
-    options = THEME_OPTIONS | {"search_bar_text": language.said("Search...")}
+    options = SETTINGS["html_theme_options"] | {"search_bar_text": language.said("Search...")}
     if repository := book.repository:
         options |= {"repository_url": repository, "use_repository_button": True}
         if edition.language == ENGLISH:  # a translated notebook is in no repository
@@ -113,6 +75,7 @@ def sphinx_settings(
     looks = {"book.css": HERE / "look"} | ({"language.css": own} if own.exists() else {})
     return SETTINGS | {
         "project": title,
+        "templates_path": [str(HERE / "templates")],
         "html_title": title,
         "language": edition.tag.replace("-", "_"),
         "html_theme_options": options,
@@ -155,9 +118,3 @@ def words_scripts(language: Language) -> list:
     words = json.dumps({text: language.said(text) for text in said}, ensure_ascii=False)
     body = f"globalThis.d2lWords = {words.replace('<', LESS)};"
     return [[None, {"body": body, "priority": 299}]]
-
-
-def as_conf(settings: dict) -> str:
-    """Return the settings as the text of Sphinx's conf.py."""
-    lines = ["# Written by `make site`: a change here is lost."]
-    return "\n".join([*lines, *(f"{name} = {value!r}" for name, value in settings.items())]) + "\n"

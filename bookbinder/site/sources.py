@@ -20,7 +20,6 @@ from bookbinder.outputs import SVG
 from bookbinder.page import (
     CITATION,
     REFERENCE,
-    TAG,
     TERM,
     Page,
     lines_of,
@@ -30,13 +29,7 @@ from bookbinder.page import (
 from bookbinder.publish import ANSI
 from bookbinder.site.home import home_page, home_pictures
 from bookbinder.site.lookup import functions_page, references_page
-from bookbinder.site.settings import (
-    ELSEWHERE,
-    address_of,
-    as_conf,
-    own_words,
-    sphinx_settings,
-)
+from bookbinder.site.settings import ELSEWHERE, address_of, own_words, sphinx_settings
 from bookbinder.solutions import SOLUTION, is_solution, read_bound, with_folds
 from bookbinder.steps import english_chapters, read_routes, title_in_contents, with_pages
 
@@ -72,16 +65,16 @@ def edition_sources(
     pairs = [*zip(english, chapters, strict=True)]
     for name, text in composed_pages(book, edition, english, outputs, pictures).items():
         files[name] = page_in_language(text, book, pairs, language)
-    pictures = home_pictures(book, chapters, language)
-    terms = {old.name: shown_terms(old, new) for old, new in pairs}
-    here = {
+    here = {  # what the extension asks for
         "words": own_words(language),
-        "equations": equations(chapters),
-        "terms": terms,
+        "equations": {number: page.name for page in pages for number in page.equations()},
+        "terms": {old.name: shown_terms(old, new) for old, new in pairs},
         "roles": shown_words(chapters),
     }
     settings = sphinx_settings(book, edition, editions, language) | {"book": here}
-    return files | pictures | {"conf.py": as_conf(settings)}
+    lines = ["# Written by `make site`: a change here is lost."]
+    lines += [f"{name} = {value!r}\n" for name, value in settings.items()]
+    return files | home_pictures(book, chapters, language) | {"conf.py": "\n".join(lines)}
 
 
 def pages_of(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Page]:
@@ -215,17 +208,6 @@ def site_markdown(source: str, listed: Container[str]) -> str:
         for line in source.split("\n")
     ]
     return CITATION.sub(r"[[\1]](#reference-\1)", "\n".join(lines))
-
-
-def equations(chapters: list[Chapter]) -> dict[str, str]:
-    """Return the number of every equation with the name of its chapter."""
-    return {
-        number: chapter.name
-        for chapter in chapters
-        for cell in chapter.notebook.cells
-        if cell.cell_type == "markdown"
-        for number in TAG.findall(cell.source)
-    }
 
 
 def shown_terms(english: Chapter, shown: Chapter) -> dict[str, str]:

@@ -28,8 +28,11 @@ def equation_id(number: str) -> str:
     return f"equation-{number.replace('.', '-')}"
 
 
-class Roles(SphinxTransform):
-    """Mark sections that have a role, and as boxes, quotations whose label has one."""
+class Looks(SphinxTransform):
+    """Mark what has a look of its own: sections with a role, boxes, Latin in slanted letters.
+
+    A box is a quotation whose label has a role; emphasis in Han and Hangul has dots.
+    """
 
     default_priority = 701
 
@@ -41,6 +44,9 @@ class Roles(SphinxTransform):
         for section in self.document.findall(nodes.section):
             if role := self.config.book["roles"].get(section[0].astext()):
                 section["classes"] += [f"role-{role}"]
+        for node in self.document.findall(nodes.emphasis):
+            if self.config.language in NOT_SLANTED and not HAN_OR_HANGUL.search(node.astext()):
+                node["classes"].append("latin")
 
 
 class Terms(SphinxTransform):
@@ -52,15 +58,13 @@ class Terms(SphinxTransform):
     default_priority = 702
 
     def apply(self, **_) -> None:
-        seen = set()
-        terms = self.config.book["terms"].get(self.env.docname, {})
+        terms = dict(self.config.book["terms"].get(self.env.docname, {}))
         for node in list(self.document.findall(nodes.strong)):
             term = node.astext()
             inside_table = any(isinstance(a, nodes.entry) for a in ancestors(node))
-            if term not in terms or term in seen or inside_table:
+            if term not in terms or inside_table:
                 continue
-            seen.add(term)
-            anchor = nodes.make_id(f"term-{terms[term]}")
+            anchor = nodes.make_id(f"term-{terms.pop(term)}")
             node["ids"].append(anchor)
             letter = index_letter(term, self.config.language)
             index = addnodes.index(entries=[("single", term, anchor, "", letter)])
@@ -105,17 +109,6 @@ class Unspaced(SphinxTransform):
 def is_wide(letter: str) -> bool:
     """Say whether a letter is Chinese, or a punctuation mark as wide as one."""
     return bool(letter) and unicodedata.east_asian_width(letter) in "WF"
-
-
-class Slanted(SphinxTransform):
-    """Mark emphasis without Han and Hangul: Latin is slanted, those have dots."""
-
-    default_priority = 704
-
-    def apply(self, **_) -> None:
-        for node in self.document.findall(nodes.emphasis):
-            if self.config.language in NOT_SLANTED and not HAN_OR_HANGUL.search(node.astext()):
-                node["classes"].append("latin")
 
 
 class Links(SphinxPostTransform):
@@ -176,11 +169,10 @@ def write_math(writer: nodes.NodeVisitor, node: nodes.math | nodes.math_block) -
 class OwnWords(NullTranslations):
     """What the edition says itself, before what Sphinx would say."""
 
-    def __init__(self, words: dict[str, str], others: NullTranslations | None = None):
+    def __init__(self, words: dict[str, str], others: NullTranslations | None):
         super().__init__()
         self.words = words
-        if others:
-            self.add_fallback(others)
+        self.add_fallback(others)
 
     def gettext(self, message: str) -> str:
         return self.words.get(message) or super().gettext(message)
@@ -196,7 +188,7 @@ def say_own_words(app: Sphinx, config: Config) -> None:
 
 def setup(app: Sphinx) -> dict:
     app.add_config_value("book", {}, "env")  # what sources.py says of the edition
-    for transform in (Roles, Terms, Unspaced, Slanted):
+    for transform in (Looks, Terms, Unspaced):
         app.add_transform(transform)
     app.add_post_transform(Links)
     app.add_html_math_renderer("typeset", (write_math, None), (write_math, None))

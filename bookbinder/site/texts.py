@@ -8,11 +8,9 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-if TYPE_CHECKING:
-    import bs4
+from bs4 import BeautifulSoup, Tag
 
 NOT_TEXT = (  # pictures and outputs; solutions, which a search must not give away
     "script, style, .headerlink, svg, .cell_output, .role-exercises details, .role-references"
@@ -33,8 +31,6 @@ ASSISTIVE = re.compile(r"<mjx-assistive-mml.*?</mjx-assistive-mml>")  # a previe
 
 def page_scripts(pages: dict[str, str], typeset: Callable[[str], str]) -> dict[str, str]:
     """Return file name -> script with what is searched, and with what is shown, of all pages."""
-    from bs4 import BeautifulSoup  # comes with the packages of the site
-
     searched: dict[str, list[list[str]]] = {}
     previews: dict[str, str] = {}
     led_to: set[str] = set()
@@ -59,7 +55,7 @@ def script(name: str, value: object) -> str:
     return f"const {name} = {json.dumps(value, ensure_ascii=False, separators=(',', ':'))};\n"
 
 
-def sections(article: "bs4.Tag") -> list[list[str]]:
+def sections(article: Tag) -> list[list[str]]:
     """Return anchor, title and text of each section and each function of a page.
 
     A section has no text of those inside it: they are taken out of the article.
@@ -77,19 +73,17 @@ def sections(article: "bs4.Tag") -> list[list[str]]:
     return found[::-1]
 
 
-def plain(part: "bs4.Tag") -> str:
+def plain(part: Tag) -> str:
     """Return the text of a part of a page in one line, formulas as TeX without fonts and gaps."""
     text = " ".join(TEX_LOOK.sub("", part.get_text()).split())
     return unicodedata.normalize("NFC", text)  # as search.js does with what it looks for
 
 
-def preview(part: "bs4.Tag") -> str:
+def preview(part: Tag) -> str:
     """Return the HTML to show for an anchor: without anchors, links and blocks of its own.
 
     The text has one sentence a line, so a term is explained by the line that it stands in.
     """
-    from bs4 import BeautifulSoup
-
     if part.name == "div":
         return f'<div class="math">{part.decode_contents()}</div>'
     block, mark = part.find_parent(BLOCKS), f'id="{part["id"]}"'
