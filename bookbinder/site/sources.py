@@ -11,12 +11,11 @@ from nbformat import NotebookNode
 
 from bookbinder.binding import notebook_path, read_or_empty, stale_files
 from bookbinder.catalogs import BESIDE, INTERFACE, worded
-from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell, title_of
+from bookbinder.chapters import Chapter, fold_of, tags_of, title_of
 from bookbinder.colab import INSTALL
 from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.files import BookError, as_text
 from bookbinder.language import Language, language_of, with_links
-from bookbinder.outputs import SVG
 from bookbinder.page import (
     CITATION,
     REFERENCE,
@@ -33,8 +32,6 @@ from bookbinder.site.settings import ELSEWHERE, address_of, own_words, sphinx_se
 from bookbinder.solutions import SOLUTION, is_solution, read_bound, with_folds
 from bookbinder.steps import english_chapters, read_routes, title_in_contents, with_pages
 
-ORIGIN = "<!-- Made from "
-FRAME = ("Cell In", "In [", "In[", "File ")  # how a call begins in a traceback
 MARKS = re.compile(r"^((?:>|\s|#+ |- |\d+\. |<summary>)*)(.*?)((?:</summary>)?)$")  # around a line
 MARKUP = re.compile(r"(<[^>]*>|^:\w+: |\]\([^)]*\)|\[|\||\*\*|\*)")  # between words of a page
 CODE = (worded("Show the code"), worded("Hide the code"))
@@ -153,15 +150,12 @@ def site_notebook(
     folders: dict[str, str],
     language: Language,
 ) -> NotebookNode:
-    """Return a copy without origin comment, with folds, alt texts and links to references.
+    """Return a copy with folds, alt texts and links to references.
 
-    `listed` are the lines of the list
-    of references; `folders` says where the pages of other editions are.
+    `listed` are the lines of the list of references; `folders` says where the pages of other
+    editions are.
     """
     page = with_folds(notebook, language.said(SOLUTION))
-    title = title_cell(page)
-    if title.source.startswith(ORIGIN):
-        title.source = title.source.partition("\n")[2]
     for cell in page.cells:
         if cell.cell_type == "markdown":
             cell.metadata = NotebookNode()
@@ -176,14 +170,8 @@ def with_last_call(output: NotebookNode) -> NotebookNode:
     """Return an error as the line that raised it and its message; the notebook has all calls."""
     if output.output_type != "error":
         return output
-    plain = [ANSI.sub("", part) for part in output.traceback]
-    calls = [at for at, part in enumerate(plain) if part.startswith(FRAME)]
-    lines = [
-        part
-        for at, part in enumerate(output.traceback)
-        if at not in calls[:-1] and set(plain[at].strip()) != {"-"}
-    ]
-    return NotebookNode({**output, "traceback": lines})
+    calls = [part for part in output.traceback if ANSI.sub("", part).startswith("Cell In")]
+    return NotebookNode({**output, "traceback": [*calls[-1:], output.traceback[-1]]})
 
 
 def site_metadata(cell: NotebookNode, language: Language) -> NotebookNode:
@@ -195,9 +183,8 @@ def site_metadata(cell: NotebookNode, language: Language) -> NotebookNode:
         made.tags.append("hide-input")
         prompts = ("code_prompt_show", "code_prompt_hide")
         made.mystnb.update(zip(prompts, map(language.said, texts), strict=True))
-    alts = [o.get("metadata", {}).get(SVG, {}).get("alt") for o in cell.outputs]
-    if alts := list(filter(None, alts)):
-        made.mystnb.image = NotebookNode(alt=alts[0])
+    if alt := cell.metadata.get("alt"):
+        made.mystnb.image = NotebookNode(alt=alt)
     return made
 
 

@@ -46,8 +46,7 @@ def page_scripts(pages: dict[str, str], typeset: Callable[[str], str]) -> dict[s
             previews[f"{name}#{part['id']}"] = preview(part)
         if name not in NOT_SEARCHED:
             searched[name] = sections(article)
-    shown = {key: typeset(html) for key, html in previews.items() if key in led_to}
-    shown = {key: ASSISTIVE.sub("", html) for key, html in shown.items()}
+    shown = {k: ASSISTIVE.sub("", typeset(html)) for k, html in previews.items() if k in led_to}
     return {"sections.js": script("PAGES", searched), "preview-texts.js": script("PREVIEWS", shown)}
 
 
