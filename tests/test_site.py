@@ -11,7 +11,7 @@ import pytest
 from babel.messages.catalog import Catalog
 
 from bookbinder.config import read_book
-from bookbinder.files import BookError
+from bookbinder.files import BookError, read_notebook
 from bookbinder.language import Language
 from bookbinder.site import building, printing
 from bookbinder.site.building import build_alone, build_site, site_folder
@@ -131,7 +131,10 @@ def test_pages_lead_to_equations_terms_sections_and_their_notebook(built):
     assert "some-book/blob/main/notebooks/pytorch/00_first.ipynb" in first  # Colab
     assert "mybinder.org" in first
     assert "subprocess" not in first  # the cell that installs is for who opens the notebook
-    assert "subprocess" in (site / "notebooks/pytorch/00_first.ipynb").read_text()
+    name = "notebooks/pytorch/00_first.ipynb"
+    copy, stored = (read_notebook(folder / name) for folder in (site, built.root))
+    assert [c.source for c in copy.cells] == [c.source for c in stored.cells]
+    assert "subprocess" in copy.cells[0].source
     assert soup(site / "index.html").select_one("h1 + p").get_text() == "What the book is."
 
 
@@ -254,6 +257,7 @@ def test_code_that_need_not_be_read_is_folded(source, tags, fold):
 def test_search_has_each_section_once_and_functions_by_name():
     page = """<article class="bd-article"><section id="a"><h1>0. T<a class="headerlink">#</a></h1>
         <p>Why <span class="math">x</span>?</p><section id="b"><h2>Inner</h2><p>Text.</p></section>
+        <section id="c" class="role-exercises"><h2>E</h2>Do.<details>Solved.</details></section>
         <dl class="py"><dt id="m.f">f<span>(x)</span></dt>
         <dd>It maps.</dd></dl></section></article>
     """
@@ -262,6 +266,7 @@ def test_search_has_each_section_once_and_functions_by_name():
         "0.html": [
             ["a", "0. T", "Why x?"],
             ["b", "Inner", "Text."],
+            ["c", "E", "Do."],  # the search gives no solution away
             ["m.f", "f", "f(x) It maps."],
         ]
     }

@@ -11,8 +11,7 @@ from bookbinder.config import ENGLISH, LANGUAGES, Book, Edition
 from bookbinder.language import Language
 
 HERE = Path(__file__).parent
-# The scheme of links to other editions: Sphinx looks for no such page in this one.
-ELSEWHERE = "edition"
+ELSEWHERE = "edition"  # the scheme of links to other editions: Sphinx looks for no such page here
 SAID = re.compile(r'\bsay\("([^"]+)"\)')  # in the scripts of the pages
 LESS = "\\u003c"  # in a script that stands in a page
 SCRIPTS = [["book.js", {"priority": 300}], ["previews.js", {"priority": 301}]]

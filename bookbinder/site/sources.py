@@ -16,15 +16,7 @@ from bookbinder.colab import INSTALL
 from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.files import BookError, as_text
 from bookbinder.language import Language, language_of, with_links
-from bookbinder.page import (
-    CITATION,
-    REFERENCE,
-    TERM,
-    Page,
-    lines_of,
-    link_problems,
-    shown_words,
-)
+from bookbinder.page import CITATION, REFERENCE, TERM, Page, lines_of, link_problems, shown_words
 from bookbinder.publish import ANSI
 from bookbinder.site.home import home_page, home_pictures
 from bookbinder.site.lookup import functions_page, references_page

@@ -1,4 +1,4 @@
-"""What the pages need beyond Sphinx: numbered equations, boxes, index terms, header tools."""
+"""What the pages need beyond Sphinx: numbered equations, boxes, index terms, words."""
 
 import re
 import unicodedata
@@ -17,7 +17,6 @@ from bookbinder.page import EQUATION, TAG
 from bookbinder.site.settings import ELSEWHERE
 
 UNTOUCHED = (nodes.literal, nodes.literal_block, nodes.reference, nodes.math, nodes.math_block)
-
 NOT_SLANTED = ("zh_CN", "ko")
 CONSONANTS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
 VOWELS_AND_ENDINGS = 21 * 28  # of which each consonant has a syllable, in Unicode's order
