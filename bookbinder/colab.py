@@ -4,7 +4,6 @@ All of it follows from the repository that book.toml names; without one there is
 """
 
 from dataclasses import replace
-from urllib.parse import quote
 
 import nbformat
 
@@ -12,8 +11,6 @@ from bookbinder.chapters import Chapter, name_cells
 from bookbinder.config import PACKAGE, Book, Edition
 
 INSTALL = "install"  # the tag of the cell; no chapter has it
-BRANCH = "main"  # of the repository, where readers find the notebooks
-GITHUB = "https://github.com/"
 CELL = """\
 # Opened alone, as in Colab or Kaggle, the notebook first installs the book.
 import importlib.util
@@ -50,18 +47,3 @@ def open_alone(chapter: Chapter, book: Book, edition: Edition) -> Chapter:
     notebook = nbformat.v4.new_notebook(cells=[cell, *chapter.notebook.cells])
     name_cells(notebook)
     return replace(chapter, notebook=notebook, places=[[f"{chapter.file}:1"], *chapter.places])
-
-
-def services(repository: str, notebook: str) -> dict[str, str]:
-    """Return the services that open a notebook of a repository of GitHub, with their addresses.
-
-    `notebook` is a path in the repository.
-    """
-    if not repository.startswith(GITHUB):
-        return {}
-    name = repository.removeprefix(GITHUB).removesuffix(".git").strip("/")
-    path = quote(f"lab/tree/{notebook}", safe="")
-    return {
-        "Colab": f"https://colab.research.google.com/github/{name}/blob/{BRANCH}/{quote(notebook)}",
-        "Binder": f"https://mybinder.org/v2/gh/{name}/{BRANCH}?urlpath={path}",
-    }

@@ -28,7 +28,6 @@ KEYS = {  # of book.toml, with what stands there where one is left out; None: it
     "frameworks": None,
     "appendices": [],
     "repository": "",
-    "unlinked": [],
 }
 
 
@@ -76,7 +75,6 @@ class Book:
     languages: tuple[str, ...] = (ENGLISH,)
     repository: str = ""  # where it is published
     appendices: tuple[str, ...] = ()  # the last chapters, named by letters in the contents
-    unlinked: tuple[str, ...] = ()  # terms whose later uses do not link to their explanation
 
     @property
     def source(self) -> Path:

@@ -45,7 +45,7 @@ async () => {
     links: all("a[href]").map((a) => a.href),
     stretches,
     // With all folds open, equations, code and printed lines stand whole.
-    cut: all("div.math, div.cell_input pre, .output.stream pre, .output.traceback pre, details.calls pre")
+    cut: all("div.math, div.cell_input pre, .output.stream pre, .output.traceback pre")
       .filter((box) => box.clientWidth && box.scrollWidth > box.clientWidth + 1)
       .map((b) => `${b.scrollWidth - b.clientWidth} px: ${b.id || b.textContent.slice(0, 60)}`),
   };

@@ -7,9 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
-from conftest import BOOK, FURTHER, ROOT, SITE
-
-from bookbinder.site.building import light_notebook
+from conftest import BOOK, SITE
 
 RAW = re.compile(r"\$|\\\(|\\\[|\\(?:eqref|ref|tag|label)\b|<!--|\[\[\d+\]\]|\{raw\}")
 MOST_BYTES = 18_100_000
@@ -87,12 +85,3 @@ def test_an_edition_of_the_site_weighs_at_most_18_megabytes(site):
         edition = folder if (site / folder / "index.html").exists() else ""
         weights[edition] = weights.get(edition, 0) + path.stat().st_size
     assert max(weights.values()) <= MOST_BYTES, weights
-
-
-def test_downloaded_notebooks_are_those_of_the_book(site):
-    for edition, folder in zip(BOOK.editions, ("", *FURTHER), strict=True):
-        for chapter in BOOK.chapters_of(edition):
-            name = f"notebooks/{edition.framework}/{chapter}.ipynb"
-            stored = (ROOT / name).read_text(encoding="utf-8")
-            copy = (site / folder / name).read_text(encoding="utf-8")
-            assert copy == light_notebook(stored), name

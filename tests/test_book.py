@@ -11,11 +11,10 @@ import pytest
 from bookbinder.binding import notebook_path, stale_files
 from bookbinder.chapters import tags_of
 from bookbinder.execution import cell_message, output_problems
-from bookbinder.site.sources import shown_terms, term_places
 from bookbinder.steps import title_in_contents
 from bookbinder.worksheets import names_in, parsed, students
 from tests.conftest import ROOT
-from tests.text_checks import explained, problems
+from tests.text_checks import problems
 from tests.this_book import BOOK, checked_exercises, pages
 
 FIGURE = re.compile(r"^(?:explore|draw_arcs)\(|plt\.subplots\(", re.MULTILINE)
@@ -52,13 +51,6 @@ def test_stored_outputs_are_whole(edition):
 def test_every_number_link_and_citation_in_prose_resolves(edition):
     found = problems(pages(edition), edition.notebooks)
     assert not found, listed(found)
-
-
-def test_words_that_never_link_are_terms_of_the_book():
-    assert set(BOOK.unlinked) <= set().union(*(explained(pages(e)) for e in BOOK.editions))
-    for edition in BOOK.editions:
-        terms = {p.name: shown_terms(p.chapter, p.chapter) for p in pages(edition)}
-        assert not set(BOOK.unlinked) & term_places(terms, BOOK.unlinked).keys()
 
 
 @pytest.mark.parametrize("edition", EDITIONS)

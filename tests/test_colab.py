@@ -1,17 +1,16 @@
-"""Notebooks opened alone: the cell that installs the package, and the buttons of services."""
+"""Notebooks opened alone: the cell that installs the package."""
 
 import os
 import subprocess
 import sys
 
-from bookbinder.binding import notebook_path, read_edition_chapters
+from bookbinder.binding import read_edition_chapters
 from bookbinder.chapters import tags_of
-from bookbinder.colab import INSTALL, services
+from bookbinder.colab import INSTALL
 from bookbinder.config import read_book
-from tests.conftest import ROOT, TINY, write_files
+from tests.conftest import TINY, write_files
 
 NAMED = "https://github.com/someone/some-book"
-NOTEBOOK = "notebooks/pytorch/00_first.ipynb"
 
 
 def first_chapter(root):
@@ -55,23 +54,3 @@ def test_the_cell_installs_where_the_package_is_missing_and_is_silent_where_it_i
         done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
         assert (done.returncode, done.stdout) == (failed, printed)
         assert ("no network" in done.stderr) == bool(failed)
-
-
-COLAB = f"https://colab.research.google.com/github/someone/some-book/blob/main/{NOTEBOOK}"
-LAB = "urlpath=lab%2Ftree%2Fnotebooks%2Fpytorch%2F00_first.ipynb"
-BOTH = {"Colab": COLAB, "Binder": f"https://mybinder.org/v2/gh/someone/some-book/main?{LAB}"}
-
-
-def test_services_open_what_they_can_reach():
-    for end in ("", "/", ".git"):
-        assert services(f"{NAMED}{end}", NOTEBOOK) == BOTH
-    for address in ("https://git.example.org/github.com/book", "file:///home/someone/book", ""):
-        assert services(address, NOTEBOOK) == {}
-
-
-def test_the_readme_shows_the_buttons_that_the_repository_allows():
-    book = read_book(ROOT)
-    first = notebook_path(book.editions[0], book.chapters[0])
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    addresses = services(book.repository, book.named(first)).values()
-    assert [address for address in addresses if address not in readme] == []

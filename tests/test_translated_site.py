@@ -28,14 +28,12 @@ SAME = {  # what a page has as often as in English
     "citations": "a[href*='#reference-']",
     "links to equations": "a.equation",
     "terms": "strong[id^=term-]",
-    "links to terms": "a.term",
     "outputs": ".cell_output",
     "pictures": "img",
     "tables": "table",
     "cards": ".book-card",
     "index entries": ".genindextable li",
 }
-WORDS_OF_A_LANGUAGE = ("links to terms",)  # which depend on how it forms its plurals
 
 
 @pytest.fixture(scope="module")
@@ -62,12 +60,8 @@ def test_a_translated_page_has_all_that_the_english_one_has(pages, what):
     counts = {
         name: tuple(len(page.select(SAME[what])) for page in both) for name, both in pages.items()
     }
-    english, translated = map(sum, zip(*counts.values(), strict=True))
-    assert english
-    if what in WORDS_OF_A_LANGUAGE:
-        assert 0.8 < translated / english < 1.2
-    else:
-        assert {name: both for name, both in counts.items() if both[0] != both[1]} == {}
+    assert any(english for english, _ in counts.values())
+    assert {name: both for name, both in counts.items() if both[0] != both[1]} == {}
 
 
 def test_nothing_of_a_translated_page_is_plain_english(pages):
@@ -83,11 +77,3 @@ def test_nothing_of_a_translated_page_is_plain_english(pages):
             if type(text) is bs4.NavigableString and len(plain) > 2 and not set(text) & set(MARKED):
                 found[name, text.strip()[:80]] += 1
     assert found == {}
-
-
-def test_the_search_gives_no_solution_away_in_any_language(site):
-    folder = site / f"{BOOK.editions[0].framework}-{LANGUAGE}"
-    sections = [path / "_static/sections.js" for path in (site, folder)]
-    texts = [path.read_text(encoding="utf-8") for path in sections]
-    assert 0.9 < len(texts[1]) / len(texts[0]) < 1.1
-    assert [text.count("masked_weights(scores, keep)") for text in texts] == [0, 0]

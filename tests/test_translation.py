@@ -33,9 +33,8 @@ from bookbinder.files import BookError
 from bookbinder.language import Language, in_language, literals, translated
 from bookbinder.messages import compiled, compiled_file, readme_file, slug, translated_readme
 from bookbinder.notation import PAGE
-from bookbinder.page import Page, headings_of, jupyter_anchor, lines_of, link_problems, shown_words
+from bookbinder.page import Page, lines_of, link_problems, shown_words
 from bookbinder.publish import as_comment, published
-from bookbinder.site.sources import paired
 from bookbinder.solutions import folded
 from bookbinder.steps import filled_in
 from bookbinder.worksheets import checks_in, invitation, students
@@ -423,23 +422,6 @@ def test_links_lead_to_the_headings_that_are_shown(book):
     (book.root / "01_first.ipynb").touch()
     assert link_problems(page, {page.name: page}, book.root) == []
     assert page.anchors()[:2] == [f"1.-{pseudo('First')}", LOOK]
-
-
-def test_headings_of_editions_are_paired_by_their_english(book):
-    english, shown = (headings_of(read(book, language)[0]) for language in ("en", "zh"))
-    names = [(jupyter_anchor(old.title), old, new) for old, new in zip(english, shown, strict=True)]
-    here, there = ([(n, jupyter_anchor(x[at].title)) for n, *x in names] for at in (0, 1))
-    pairs = paired(here, there[:3] + there[5:])  # that edition lacks two exercises
-    assert pairs == {name: pseudo(name) for name, _ in here[:3] + here[5:]}
-    assert paired(there, here)[REFERENCES] == "References"
-
-
-def test_groups_of_headings_of_one_size_are_paired_in_order():
-    def headings(*titles):
-        return [(title, title) for title in titles]
-
-    assert paired(headings(*"ABC"), headings(*"AXC")) == {"A": "A", "B": "X", "C": "C"}
-    assert paired(headings(*"ABC"), headings(*"AC")) == {"A": "A", "C": "C"}
 
 
 def test_minutes_and_questions_are_those_of_the_english(book):

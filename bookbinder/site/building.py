@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -17,17 +16,13 @@ from bookbinder.diagrams import pictures_shown
 from bookbinder.files import BookError, write_whole
 from bookbinder.language import language_of
 from bookbinder.outputs import SVG
-from bookbinder.site.equations import NEEDED, Typeset
+from bookbinder.site.equations import Typeset
 from bookbinder.site.finishing import finish
-from bookbinder.site.settings import folder_of, neighbors
-from bookbinder.site.sources import edition_sources, source_line
+from bookbinder.site.settings import folder_of
+from bookbinder.site.sources import edition_sources
 from bookbinder.site.svg import slim
 from bookbinder.solutions import KEYS
 
-WARNING = re.compile(
-    r"^(?:(?P<file>/[^:]*):)?(?:(?P<line>\d+):)? *(?:WARNING|ERROR): (?P<text>.*)$"
-)
-CELL = 10_000  # myst-nb counts lines as 10000 times the cell, plus the line
 TOOL = Path(__file__).parents[2]  # the folder of bookbinder, whose extension Sphinx loads
 
 
@@ -53,28 +48,27 @@ def edition_folder(book: Book, edition: Edition, site: Path | None = None) -> Pa
 
 
 def build(book: Book, wanted: list[Edition], there: list[Edition]) -> None:
-    """Build editions beside the site, bring those that are there, and change places at last."""
+    """Build editions beside the site, and put them in their places when all are whole."""
     begun = time.monotonic()
     goal, new = site_folder(book), site_folder(book).with_name("site.new")
     shutil.rmtree(new, ignore_errors=True)
     known = (e for language in book.languages for e in book.editions_in(language))
     editions = tuple(e for e in known if e in wanted or e in there)
-    beside = [e for e in there if any(e in neighbors(one, editions) for one in wanted)]
     try:
         for edition in wanted:
             if edition.language != ENGLISH:
                 bind_translation(book, edition)
-        read = {e: read_edition_chapters(book, e) for e in editions if e in wanted or e in beside}
+        read = {edition: read_edition_chapters(book, edition) for edition in wanted}
         for edition in wanted:
-            build_edition(book, edition, edition_folder(book, edition, new), read)
+            files = edition_sources(book, edition, read[edition], editions)
+            build_edition(book, edition, read[edition], files, edition_folder(book, edition, new))
         found = (p for e in wanted for p in edition_folder(book, e, new).glob("*.html"))
         pages = [path.read_text(encoding="utf-8") for path in found]
         equations = Typeset(pages)
         for edition in wanted:
             language = language_of(book, edition.language)
             finish(edition_folder(book, edition, new), equations, language.said)
-        bring_others(book, wanted, there, new)
-        change_places(new, goal)
+        put_in_place(book, new, there)
     finally:
         shutil.rmtree(new, ignore_errors=True)
     home = edition_folder(book, wanted[0]) / "index.html"
@@ -85,25 +79,14 @@ def build(book: Book, wanted: list[Edition], there: list[Edition]) -> None:
     )
 
 
-def bring_others(book: Book, wanted: list[Edition], there: list[Edition], new: Path) -> None:
-    """Link the files of the editions that stay into the new site; the old one keeps them, too."""
-    folders = {folder_of(e, book.editions) for e in (*wanted, *there)} - {""}
-    for edition in there:
-        old, folder = edition_folder(book, edition), edition_folder(book, edition, new)
-        inside = folders if folder == new else ()  # the first edition holds the others
-        others = shutil.ignore_patterns(*inside)
-        shutil.copytree(old, folder, ignore=others, copy_function=os.link, dirs_exist_ok=True)
-
-
 def build_edition(
-    book: Book, edition: Edition, goal: Path, read: dict[Edition, list[Chapter]]
+    book: Book, edition: Edition, chapters: list[Chapter], files: dict[str, str], goal: Path
 ) -> None:
     """Build one edition into the folder `goal`, its equations as TeX."""
-    chapters = read[edition]
     name = f"{edition.framework}-{edition.language}"
     source = book.root / "_build" / "site-source" / name
-    write_sources(source, edition_sources(book, edition, read), edition, chapters)
-    run_sphinx(source, goal, chapters)
+    write_sources(source, files, edition, chapters)
+    run_sphinx(source, goal)
     shutil.rmtree(goal.parent / "jupyter_execute", ignore_errors=True)  # myst-nb's own copies
     downloads = goal / "notebooks" / edition.framework
     downloads.mkdir(parents=True)
@@ -142,8 +125,8 @@ def write_sources(
             path.unlink()
 
 
-def run_sphinx(source: Path, goal: Path, chapters: list[Chapter]) -> None:
-    """Run Sphinx; raise BookError with the book's own files and lines for what it warns of."""
+def run_sphinx(source: Path, goal: Path) -> None:
+    """Run Sphinx; raise BookError for what it warns of."""
     doctrees = source.with_name(f"{source.name}.doctrees")
     warnings = source.with_name(f"{source.name}.warnings")
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-j", "auto", "--keep-going"]
@@ -154,40 +137,18 @@ def run_sphinx(source: Path, goal: Path, chapters: list[Chapter]) -> None:
     text = warnings.read_text(encoding="utf-8") if warnings.exists() else ""
     if done.returncode or text.strip():
         shutil.rmtree(doctrees, ignore_errors=True)  # a page that warned is to warn again
-        if "No module named" in done.stderr:
-            raise BookError(f"{NEEDED} ({done.stderr.strip().splitlines()[-1]})")
-        found = text or done.stderr or done.stdout
-        raise BookError("\n".join(in_the_book(found, source, chapters)) or "Sphinx failed")
+        message = (text or done.stderr or done.stdout).strip()
+        raise BookError(message.replace(f"{source}/", "") or "Sphinx failed")
 
 
-def in_the_book(warnings: str, source: Path, chapters: list[Chapter]) -> list[str]:
-    """Return Sphinx's warnings with the book's own files and lines."""
-    by_file = {str(source / f"{chapter.name}.ipynb"): chapter for chapter in chapters}
-    messages = []
-    for message in filter(None, warnings.splitlines()):
-        match = WARNING.match(message)
-        chapter = by_file.get(match["file"]) if match else None
-        if chapter is None:
-            messages.append(message.replace(f"{source}/", ""))
-            continue
-        where = chapter.file
-        if match["line"]:
-            cell, line = divmod(int(match["line"]), CELL)
-            where = source_line(chapter, min(cell, len(chapter.places)) - 1, line)
-        messages.append(f"{where}: {match['text']}")
-    return messages
-
-
-def change_places(new: Path, goal: Path) -> None:
-    """Put the new site where the old one is; the old one goes only when the new one is there."""
-    old = goal.with_name("site.old")
-    shutil.rmtree(old, ignore_errors=True)
-    if goal.exists():
-        os.replace(goal, old)
-    try:
-        os.replace(new, goal)
-    except OSError:
-        if old.exists():
-            os.replace(old, goal)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
+def put_in_place(book: Book, new: Path, there: list[Edition]) -> None:
+    """Put new editions in place of the old ones; those that are to stay are left alone."""
+    goal = site_folder(book)
+    goal.mkdir(exist_ok=True)
+    staying = {folder_of(edition, book.editions) for edition in there}
+    pages_stay = "" in staying  # those of the first edition, beside which the others have folders
+    for path in goal.iterdir():
+        if (new / path.name).exists() or not (pages_stay or path.name in staying):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for path in new.iterdir():
+        os.replace(path, goal / path.name)

@@ -15,7 +15,7 @@ from bookbinder.site.texts import page_scripts
 
 UNUSED = ("**/*.map", "**/*.LICENSE.txt.map", "_static/*macros.html", ".buildinfo*", "objects.inv")
 UNUSED += ("searchindex.js", "_static/searchtools.js", "_static/language_data.js")
-UNUSED += ("_static/*stemmer.js", "_static/scripts/fontawesome.js", "_static/images/*")
+UNUSED += ("_static/*stemmer.js", "_static/scripts/fontawesome.js", "_static/images/logo_[dj]*")
 UNUSED += ("_static/locales/**/*", "_static/vendor/**/fa-[br]*")
 # Icons stand in book.css; the theme's own search loads an index, whose results are whole pages.
 SCRIPT_TAG = re.compile(

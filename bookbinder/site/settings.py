@@ -1,63 +1,25 @@
 """The settings of Sphinx for one edition."""
 
 import json
+import posixpath
 import re
-import subprocess
+import tomllib
 from pathlib import Path
 
-from bookbinder.binding import notebook_path
 from bookbinder.catalogs import README, worded
-from bookbinder.colab import services
 from bookbinder.config import ENGLISH, LANGUAGES, Book, Edition
 from bookbinder.language import Language
 
 HERE = Path(__file__).parent
-# The scheme of links to other editions: Sphinx looks for no such page in this one.
-ELSEWHERE = "edition"
+ELSEWHERE = "edition"  # the scheme of links to other editions: Sphinx looks for no such page here
 SAID = re.compile(r'\bsay\("([^"]+)"\)')  # in the scripts of the pages
 LESS = "\\u003c"  # in a script that stands in a page
 SCRIPTS = [["book.js", {"priority": 300}], ["previews.js", {"priority": 301}]]
-THEME_OPTIONS = {
-    "show_navbar_depth": 1,
-    "use_download_button": False,
-    "use_fullscreen_button": False,
-    "back_to_top_button": False,  # on a phone it lies on pictures, and the header stays
-    "article_header_end": ["book-tools.html", "article-header-buttons.html"],
-    "article_footer_items": ["last-changed.html"],
-    "footer_content_items": [],
-    "home_page_in_toc": False,
-    "navbar_persistent": [],
-    "pygments_light_style": "a11y-high-contrast-light",
-    "pygments_dark_style": "a11y-high-contrast-dark",
-}
-SETTINGS = {  # of every edition
-    "extensions": ["myst_nb", "bookbinder.site.sphinx_extension"],
-    "nb_execution_mode": "off",
-    "nb_number_source_lines": False,
-    "myst_enable_extensions": ["dollarmath", "attrs_inline", "colon_fence"],
-    "myst_dmath_double_inline": True,
-    "myst_dmath_allow_labels": False,
-    "myst_heading_anchors": 4,
-    "myst_url_schemes": ["http", "https", "mailto", ELSEWHERE],
-    "myst_heading_slug_func": "bookbinder.page.jupyter_anchor",
-    "html_math_renderer": "typeset",  # of the extension
-    "suppress_warnings": ["misc.highlighting_failure"],  # tracebacks without their files
-    "smartquotes": False,
-    "html_theme": "sphinx_book_theme",
-    "html_context": {"default_mode": "auto"},
-    "html_search_language": ENGLISH,  # the theme's search, of which nothing is kept
-    "templates_path": [str(HERE / "templates")],
-    "html_css_files": ["book.css"],
-    "html_copy_source": False,
-    "html_show_sourcelink": False,
-    "html_show_sphinx": False,
-    "html_show_copyright": False,
-    "html_permalinks_icon": "#",
-    "html_use_index": True,
-    "html_domain_indices": False,
-    "python_display_short_literal_types": True,
-    "add_module_names": False,
-    "toc_object_entries": False,
+SETTINGS = tomllib.loads((HERE / "sphinx.toml").read_text(encoding="utf-8"))  # of every edition
+LAUNCHERS = {
+    "binderhub_url": "https://mybinder.org",
+    "colab_url": "https://colab.research.google.com",
+    "notebook_interface": "jupyterlab",
 }
 # The words of our templates, and those of Sphinx and its theme that their own catalogs lack.
 WORDS = (
@@ -67,12 +29,10 @@ WORDS = (
     worded("Edition"),
     worded("Index"),
     worded("Language"),
-    worded("Last changed"),
     worded("Light"),
     worded("Link to this definition"),
     worded("Link to this heading"),
     worded("Notebook"),
-    worded("Open this chapter in {name}"),
     worded("Please activate JavaScript to enable the search functionality."),
     worded("Repository"),
     worded("Search Page"),
@@ -94,67 +54,52 @@ def folder_of(edition: Edition, editions: tuple[Edition, ...]) -> str:
 
 
 def address_of(goal: Edition, edition: Edition, editions: tuple[Edition, ...]) -> str:
-    """Return where the pages of an edition are, from those of another one, as a link says it."""
-    up = "../" if folder_of(edition, editions) else ""
-    folder = folder_of(goal, editions)
-    return f"{ELSEWHERE}:{up}{folder}{'/' if folder else ''}"
+    """Return where the pages of an edition are, from those of another one."""
+    there, here = (folder_of(e, editions) or "." for e in (goal, edition))
+    return f"{posixpath.relpath(there, here)}/"
 
 
-def neighbors(edition: Edition, editions: tuple[Edition, ...]) -> list[Edition]:
-    """Return the editions that differ from one in the framework or in the language alone."""
-    return [
-        other
-        for other in editions
-        if (other.framework == edition.framework) != (other.language == edition.language)
-    ]
-
-
-def sphinx_settings(book: Book, edition: Edition, language: Language) -> dict:
-    """Return Sphinx's own settings for an edition, as plain values."""
+def sphinx_settings(
+    book: Book, edition: Edition, editions: tuple[Edition, ...], language: Language
+) -> dict:
+    """Return Sphinx's own settings for an edition, as plain values; menus lead to `editions`."""
     title = language.said(book.title, README)
-    options = THEME_OPTIONS | {"search_bar_text": language.said("Search...")}
+    options = SETTINGS["html_theme_options"] | {"search_bar_text": language.said("Search...")}
     if repository := book.repository:
         options |= {"repository_url": repository, "use_repository_button": True}
+        if edition.language == ENGLISH:  # a translated notebook is in no repository
+            where = {"repository_branch": "main", "path_to_docs": book.named(edition.notebooks)}
+            options |= where | {"launch_buttons": LAUNCHERS}
     own = HERE / f"look-{edition.language}"  # where a language has a look of its own
-    folders = [HERE / "look", *([own] if own.exists() else [])]
+    looks = {"book.css": HERE / "look"} | ({"language.css": own} if own.exists() else {})
     return SETTINGS | {
         "project": title,
+        "templates_path": [str(HERE / "templates")],
         "html_title": title,
         "language": edition.tag.replace("-", "_"),
         "html_theme_options": options,
-        "html_static_path": list(map(str, folders)),
-        "html_css_files": ["book.css", *(["language.css"] if own.exists() else [])],
+        "html_static_path": list(map(str, looks.values())),
+        "html_css_files": list(looks),
         "html_js_files": [*words_scripts(language), *SCRIPTS],
+        "html_context": {"default_mode": "auto", "header": header(book, edition, editions)},
     }
 
 
-def edition_values(book: Book, edition: Edition, editions: tuple[Edition, ...]) -> dict:
-    """Return what the head of each page says: its day, its notebook, its menus."""
-    names, days = book.chapters_of(edition), last_changes(book.source)
+def header(book: Book, here: Edition, editions: tuple[Edition, ...]) -> dict:
+    """Return what the head of each page says: its notebook, and where it is in other editions."""
+
+    def entry(edition: Edition, name: str) -> dict:
+        address, without = address_of(edition, here, book.editions), list(edition.without)
+        of_page = {"address": address, "here": edition == here, "without": without}
+        return {"name": name, "tag": edition.tag, **of_page}
+
+    alike = [e for e in editions if e.framework == here.framework]
     return {
-        "changes": {name: days[f"{name}.md"] for name in names if f"{name}.md" in days},
-        "notebooks": f"notebooks/{edition.framework}",
-        "services": {
-            name: services(book.repository, book.named(notebook_path(edition, name)))
-            for name in names
-            if edition.language == ENGLISH  # a translated notebook is in no repository
-        },
-        "editions": [
-            entry(book, e, edition, e.name) for e in editions if e.language == edition.language
-        ],
-        "languages": [
-            entry(book, e, edition, LANGUAGES[e.language])
-            for e in editions
-            if e.framework == edition.framework
-        ],
+        "chapters": book.chapters_of(here),
+        "notebooks": f"notebooks/{here.framework}",
+        "editions": [entry(e, e.name) for e in editions if e.language == here.language],
+        "languages": [entry(e, LANGUAGES[e.language]) for e in alike],
     }
-
-
-def entry(book: Book, edition: Edition, here: Edition, name: str) -> dict:
-    """Return an entry of a menu that leads to an edition."""
-    folder = folder_of(edition, book.editions)
-    of_page = {"folder": folder, "here": edition == here, "without": list(edition.without)}
-    return {"name": name, "tag": edition.tag, **of_page}
 
 
 def own_words(language: Language) -> dict[str, str]:
@@ -172,29 +117,3 @@ def words_scripts(language: Language) -> list:
     words = json.dumps({text: language.said(text) for text in said}, ensure_ascii=False)
     body = f"globalThis.d2lWords = {words.replace('<', LESS)};"
     return [[None, {"body": body, "priority": 299}]]
-
-
-def last_changes(folder: Path) -> dict[str, str]:
-    """Return the day of the last commit of each file in a folder, by the file's name.
-
-    Without git, or outside of a repository, nothing is known and the result is empty.
-    """
-    command = ["git", "-C", str(folder), "log", "--format=@%cs", "--name-only", "--", "."]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return {}
-    days: dict[str, str] = {}
-    day = ""
-    for line in filter(None, done.stdout.splitlines()):  # newest first: a day, then its files
-        if line.startswith("@"):
-            day = line.removeprefix("@")
-        else:
-            days.setdefault(Path(line).name, day)
-    return days
-
-
-def as_conf(settings: dict) -> str:
-    """Return the settings as the text of Sphinx's conf.py."""
-    lines = ["# Written by `make site`: a change here is lost."]
-    return "\n".join([*lines, *(f"{name} = {value!r}" for name, value in settings.items())]) + "\n"

@@ -3,74 +3,48 @@
 Pages are composed in English, and said in the language of the edition line by line, at the end.
 """
 
-import difflib
 import re
 from collections.abc import Container, Iterator
 from dataclasses import replace
-from html import escape
 
-import nbformat
 from nbformat import NotebookNode
 
 from bookbinder.binding import notebook_path, read_or_empty, stale_files
 from bookbinder.catalogs import BESIDE, INTERFACE, worded
-from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell, title_of
+from bookbinder.chapters import Chapter, fold_of, tags_of, title_of
 from bookbinder.colab import INSTALL
 from bookbinder.config import ENGLISH, Book, Edition
 from bookbinder.files import BookError, as_text
 from bookbinder.language import Language, language_of, with_links
-from bookbinder.outputs import SVG
-from bookbinder.page import (
-    CITATION,
-    REFERENCE,
-    TAG,
-    TERM,
-    Page,
-    headings_of,
-    jupyter_anchor,
-    lines_of,
-    link_problems,
-    shown_words,
-    singular,
-)
+from bookbinder.page import CITATION, REFERENCE, TERM, Page, lines_of, link_problems, shown_words
 from bookbinder.publish import ANSI
 from bookbinder.site.home import home_page, home_pictures
 from bookbinder.site.lookup import functions_page, references_page
-from bookbinder.site.settings import (
-    address_of,
-    as_conf,
-    edition_values,
-    folder_of,
-    neighbors,
-    own_words,
-    sphinx_settings,
-)
+from bookbinder.site.settings import ELSEWHERE, address_of, own_words, sphinx_settings
 from bookbinder.solutions import SOLUTION, is_solution, read_bound, with_folds
 from bookbinder.steps import english_chapters, title_in_contents, with_pages
 
-ORIGIN = "<!-- Made from "
-FRAME = ("Cell In", "In [", "In[", "File ")  # how a call begins in a traceback
-GLOSS = re.compile(r"\s*[(（][^)）]*[)）]")  # what a translation adds to a term: its English
 MARKS = re.compile(r"^((?:>|\s|#+ |- |\d+\. |<summary>)*)(.*?)((?:</summary>)?)$")  # around a line
 MARKUP = re.compile(r"(<[^>]*>|^:\w+: |\]\([^)]*\)|\[|\||\*\*|\*)")  # between words of a page
 CODE = (worded("Show the code"), worded("Hide the code"))
 IMPORTS = (worded("Show the imports"), worded("Hide the imports"))
 FOLDED = {"imports": IMPORTS, "drawing": CODE, "validation": CODE}  # texts on the fold, if open
-ONE_CALL, CALLS = worded("The call that led here"), worded("The calls that led here")
-FOLD_OF_CALLS = '<details class="calls"><summary>{summary}</summary>\n<pre>{calls}</pre></details>'
 
 
 def edition_sources(
-    book: Book, edition: Edition, read: dict[Edition, list[Chapter]]
+    book: Book, edition: Edition, chapters: list[Chapter], editions: tuple[Edition, ...]
 ) -> dict[str, str]:
-    """Return file name -> text for one edition; `read` has the chapters of all in the site.
+    """Return file name -> text for one edition; `editions` are those of the site.
 
     Raises BookError where a notebook is missing or stale, or a link or picture leads nowhere.
     """
-    chapters, language = read[edition], language_of(book, edition.language)
-    pages, english = pages_of(book, edition, chapters), in_english(book, edition, read)
-    files, others = {}, book.editions_in(edition.language)  # be they built or not
-    folders = {e.notebooks.name: address_of(e, edition, book.editions) for e in others}
+    language, in_english = language_of(book, edition.language), replace(edition, language=ENGLISH)
+    english = chapters if edition == in_english else english_chapters(book, in_english)
+    pages, files = pages_of(book, edition, chapters), {}
+    folders = {  # of all frameworks, be they built or not
+        other.notebooks.name: f"{ELSEWHERE}:{address_of(other, edition, book.editions)}"
+        for other in book.editions_in(edition.language)
+    }
     for page in pages:
         listed = {line.text for line in page.lines if line.in_references}
         notebook = site_notebook(page.executed, listed, folders, language)
@@ -80,26 +54,16 @@ def edition_sources(
     pairs = [*zip(english, chapters, strict=True)]
     for name, text in composed_pages(book, edition, english, outputs, pictures).items():
         files[name] = page_in_language(text, book, pairs, language)
-    pictures = home_pictures(book, chapters, language)
-    terms = {old.name: shown_terms(old, new) for old, new in pairs}
-    here = {
-        "chapters": [chapter.name for chapter in chapters],
+    here = {  # what the extension asks for
         "words": own_words(language),
-        "equations": equations(chapters),
-        "terms": term_places(terms, book.unlinked),
-        "index": terms,
-        "anchors": anchors(book, edition, read),
+        "equations": {number: page.name for page in pages for number in page.equations()},
+        "terms": {old.name: shown_terms(old, new) for old, new in pairs},
         "roles": shown_words(chapters),
     }
-    here |= edition_values(book, edition, tuple(read))
-    settings = sphinx_settings(book, edition, language) | {"book": here}
-    return files | pictures | {"conf.py": as_conf(settings)}
-
-
-def in_english(book: Book, edition: Edition, read: dict[Edition, list[Chapter]]) -> list[Chapter]:
-    """Return the English chapters of an edition."""
-    english = replace(edition, language=ENGLISH)
-    return read.get(english) or english_chapters(book, english)
+    settings = sphinx_settings(book, edition, editions, language) | {"book": here}
+    lines = ["# Written by `make site`: a change here is lost."]
+    lines += [f"{name} = {value!r}\n" for name, value in settings.items()]
+    return files | home_pictures(book, chapters, language) | {"conf.py": "\n".join(lines)}
 
 
 def pages_of(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Page]:
@@ -177,42 +141,28 @@ def site_notebook(
     folders: dict[str, str],
     language: Language,
 ) -> NotebookNode:
-    """Return a copy without origin comment, with folds, alt texts and links to references.
+    """Return a copy with folds, alt texts and links to references.
 
-    Its lines are those of the book, so that messages name them. `listed` are the lines of the list
-    of references; `folders` says where the pages of other editions are.
+    `listed` are the lines of the list of references; `folders` says where the pages of other
+    editions are.
     """
     page = with_folds(notebook, language.said(SOLUTION))
-    title = title_cell(page)
-    if title.source.startswith(ORIGIN):
-        title.source = "\n" + title.source.partition("\n")[2]
     for cell in page.cells:
         if cell.cell_type == "markdown":
             cell.metadata = NotebookNode()
             cell.source = with_pages(site_markdown(cell.source, listed), folders)
         elif cell.cell_type == "code":
             cell.metadata = site_metadata(cell, language)
-            cell.outputs = [p for out in cell.outputs for p in with_calls_folded(out, language)]
+            cell.outputs = list(map(with_last_call, cell.outputs))
     return page
 
 
-def with_calls_folded(output: NotebookNode, language: Language) -> list[NotebookNode]:
-    """Return an error as the line that raised it and its message, below a fold of earlier calls."""
+def with_last_call(output: NotebookNode) -> NotebookNode:
+    """Return an error as the line that raised it and its message; the notebook has all calls."""
     if output.output_type != "error":
-        return [output]
-    plain = [ANSI.sub("", part) for part in output.traceback]
-    frames = [at for at, part in enumerate(plain) if part.startswith(FRAME)]
-    kept = [
-        part
-        for at, part in enumerate(output.traceback)
-        if at not in frames[:-1] and set(plain[at].strip()) != {"-"}
-    ]
-    shown = [NotebookNode({**output, "traceback": kept})]
-    if calls := [plain[at] for at in frames[:-1]]:
-        summary = language.said(ONE_CALL if len(calls) == 1 else CALLS)
-        html = FOLD_OF_CALLS.format(summary=summary, calls=escape("\n\n".join(calls)))
-        shown.insert(0, nbformat.v4.new_output("display_data", {"text/html": html}))
-    return shown
+        return output
+    calls = [part for part in output.traceback if ANSI.sub("", part).startswith("Cell In")]
+    return NotebookNode({**output, "traceback": [*calls[-1:], output.traceback[-1]]})
 
 
 def site_metadata(cell: NotebookNode, language: Language) -> NotebookNode:
@@ -224,9 +174,8 @@ def site_metadata(cell: NotebookNode, language: Language) -> NotebookNode:
         made.tags.append("hide-input")
         prompts = ("code_prompt_show", "code_prompt_hide")
         made.mystnb.update(zip(prompts, map(language.said, texts), strict=True))
-    alts = [o.get("metadata", {}).get(SVG, {}).get("alt") for o in cell.outputs]
-    if alts := list(filter(None, alts)):
-        made.mystnb.image = NotebookNode(alt=alts[0])
+    if alt := cell.metadata.get("alt"):
+        made.mystnb.image = NotebookNode(alt=alt)
     return made
 
 
@@ -239,38 +188,6 @@ def site_markdown(source: str, listed: Container[str]) -> str:
     return CITATION.sub(r"[[\1]](#reference-\1)", "\n".join(lines))
 
 
-def source_line(chapter: Chapter, index: int, line: int) -> str:
-    """Say where in the book stands what myst-nb calls `line`, which is one too many."""
-    cells = chapter.notebook.cells
-    before = 1 if cells[index] is title_cell(chapter.notebook) else 0  # the origin comment
-    return chapter.where(index, max(line - 2 - before, 0))
-
-
-def equations(chapters: list[Chapter]) -> dict[str, str]:
-    """Return the number of every equation with the name of its chapter."""
-    return {
-        number: chapter.name
-        for chapter in chapters
-        for cell in chapter.notebook.cells
-        if cell.cell_type == "markdown"
-        for number in TAG.findall(cell.source)
-    }
-
-
-def term_places(
-    terms: dict[str, dict[str, str]], unlinked: Container[str]
-) -> dict[str, tuple[str, str]]:
-    """Return, for the words of each term to link to, the chapter that explains it and its id."""
-    found, known = {}, set()
-    for chapter, explained in terms.items():
-        for shown, term in explained.items():
-            name = singular(term)
-            if name not in known and name not in unlinked:
-                found[name if shown == term else GLOSS.sub("", shown)] = chapter, term
-            known.add(name)
-    return found
-
-
 def shown_terms(english: Chapter, shown: Chapter) -> dict[str, str]:
     """Return the terms that a chapter explains, as it shows them in bold, with their English."""
     terms: dict[str, str] = {}
@@ -279,39 +196,3 @@ def shown_terms(english: Chapter, shown: Chapter) -> dict[str, str]:
             if TERM.fullmatch(term):
                 terms.setdefault(words, term)
     return terms
-
-
-def anchors(book: Book, edition: Edition, read: dict[Edition, list[Chapter]]) -> dict[str, dict]:
-    """Return, for the editions that the menus lead to, which heading there is one here."""
-    ours = shown_anchors(book, edition, read)
-    pairs: dict[str, dict] = {}
-    for other in neighbors(edition, tuple(read)):
-        theirs = shown_anchors(book, other, read)
-        pairs[folder_of(other, book.editions)] = {
-            name: paired(ours[name], theirs[name]) for name in ours if name in theirs
-        }
-    return pairs
-
-
-def shown_anchors(
-    book: Book, edition: Edition, read: dict[Edition, list[Chapter]]
-) -> dict[str, list[tuple[str, str]]]:
-    """Return, for each chapter, the anchors of its headings: of the English, and as it is shown."""
-    return {
-        english.name: [
-            (jupyter_anchor(old.title), jupyter_anchor(new.title))
-            for old, new in zip(headings_of(english), headings_of(shown), strict=True)
-        ]
-        for english, shown in zip(in_english(book, edition, read), read[edition], strict=True)
-    }
-
-
-def paired(here: list[tuple[str, str]], there: list[tuple[str, str]]) -> dict[str, str]:
-    """Return anchor -> anchor: of headings equal in English, and between, groups of one size."""
-    names = [[english for english, _ in headings] for headings in (here, there)]
-    a, b = [[shown for _, shown in headings] for headings in (here, there)]
-    pairs = {}
-    for kind, i, j, k, m in difflib.SequenceMatcher(None, *names, autojunk=False).get_opcodes():
-        if kind == "equal" or j - i == m - k:
-            pairs |= dict(zip(a[i:j], b[k:m], strict=True))
-    return pairs

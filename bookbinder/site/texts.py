@@ -7,13 +7,10 @@ reference shows when one points at it: an equation, the sentence that explains a
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 from urllib.parse import unquote
 
-if TYPE_CHECKING:
-    import bs4
+from bs4 import BeautifulSoup, Tag
 
 NOT_TEXT = (  # pictures and outputs; solutions, which a search must not give away
     "script, style, .headerlink, svg, .cell_output, .role-exercises details, .role-references"
@@ -34,9 +31,7 @@ ASSISTIVE = re.compile(r"<mjx-assistive-mml.*?</mjx-assistive-mml>")  # a previe
 
 def page_scripts(pages: dict[str, str], typeset: Callable[[str], str]) -> dict[str, str]:
     """Return file name -> script with what is searched, and with what is shown, of all pages."""
-    from bs4 import BeautifulSoup  # comes with the packages of the site
-
-    found: list[list[str]] = []
+    searched: dict[str, list[list[str]]] = {}
     previews: dict[str, str] = {}
     led_to: set[str] = set()
     for name, page in pages.items():
@@ -49,56 +44,45 @@ def page_scripts(pages: dict[str, str], typeset: Callable[[str], str]) -> dict[s
             led_to.add(f"{goal or name}#{unquote(anchor)}")
         for part in article.select(SHOWN):
             previews[f"{name}#{part['id']}"] = preview(part)
-        found += sections(name, article) if name not in NOT_SEARCHED else []
-    for before, part in reversed([*pairwise(found)]):  # search.js takes them from the one before
-        if part[0] == before[0]:
-            part[0] = part[2] = ""
-    shown = {key: typeset(html) for key, html in previews.items() if key in led_to}
-    shown = {key: ASSISTIVE.sub("", html) for key, html in shown.items()}
-    return {"sections.js": script("SECTIONS", found), "preview-texts.js": script("PREVIEWS", shown)}
+        if name not in NOT_SEARCHED:
+            searched[name] = sections(article)
+    shown = {k: ASSISTIVE.sub("", typeset(html)) for k, html in previews.items() if k in led_to}
+    return {"sections.js": script("PAGES", searched), "preview-texts.js": script("PREVIEWS", shown)}
 
 
 def script(name: str, value: object) -> str:
     return f"const {name} = {json.dumps(value, ensure_ascii=False, separators=(',', ':'))};\n"
 
 
-def sections(name: str, article: "bs4.Tag") -> Iterator[list[str]]:
-    """Yield page, anchor, title of the page, title and text of each section and each function.
+def sections(article: Tag) -> list[list[str]]:
+    """Return anchor, title and text of each section and each function of a page.
 
     A section has no text of those inside it: they are taken out of the article.
     """
     for part in article.select(NOT_TEXT):
         part.decompose()
-    heading = article.find("h1")
-    page_title = plain(heading) if heading else name
     found = []
     for part in reversed(article.select("section[id], dl.py:has(> dt[id])")):  # inner ones first
-        is_code = part.name == "dl"
-        label = part.find("dt" if is_code else HEADINGS)
-        title, anchor = plain(label) if label else "", part.get("id", "")
-        if is_code:
-            anchor = label["id"]
+        if part.name == "dl":
+            anchor = part.dt["id"]
             title = anchor.rpartition(".")[2]
-        elif label:
-            label.extract()
-        found.append([name, anchor, page_title, title, plain(part)])
-        part.extract()
-    yield from reversed(found)
+        else:
+            anchor, title = part["id"], plain(part.find(HEADINGS).extract())
+        found.append([anchor, title, plain(part.extract())])
+    return found[::-1]
 
 
-def plain(part: "bs4.Tag") -> str:
+def plain(part: Tag) -> str:
     """Return the text of a part of a page in one line, formulas as TeX without fonts and gaps."""
     text = " ".join(TEX_LOOK.sub("", part.get_text()).split())
     return unicodedata.normalize("NFC", text)  # as search.js does with what it looks for
 
 
-def preview(part: "bs4.Tag") -> str:
+def preview(part: Tag) -> str:
     """Return the HTML to show for an anchor: without anchors, links and blocks of its own.
 
     The text has one sentence a line, so a term is explained by the line that it stands in.
     """
-    from bs4 import BeautifulSoup
-
     if part.name == "div":
         return f'<div class="math">{part.decode_contents()}</div>'
     block, mark = part.find_parent(BLOCKS), f'id="{part["id"]}"'

@@ -6,14 +6,14 @@
   if (dataset.theme === "auto") dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   // Faces are read before the text is laid out, so that no line moves when they are there.
   for (const face of document.fonts) if (/Source/.test(face.family)) face.load();
-  const above = () => {
+  // A heading has the same name in all frameworks, and the same number in all languages.
+  const headings = () => [...document.querySelectorAll("article section > :is(h1, h2, h3, h4)")];
+  const NUMBER = /^#heading:(\d+)$/;
+  const addressed = (link) => {
     // The heading that a link has led to stands below the header, in the upper third.
-    let last = "";
-    for (const section of document.querySelectorAll("article section")) {
-      const heading = section.querySelector("h1, h2, h3, h4");
-      if (heading && heading.getBoundingClientRect().top < innerHeight / 3) last = heading;
-    }
-    return last ? last.textContent.replace(/#$/, "").trim().replaceAll(" ", "-") : "";
+    const all = headings(), last = all.findLastIndex((h) => h.getBoundingClientRect().top < innerHeight / 3);
+    const name = all[last]?.textContent.replace(/#$/, "").trim().replaceAll(" ", "-");
+    if (last > 0) link.hash = link.closest(".book-languages") ? `heading:${last}` : encodeURIComponent(name);
   };
   // A link in or around a fold opens it.
   const unfold = () => {
@@ -90,11 +90,9 @@
     cover();
     offerCopies();
     for (const link of document.querySelectorAll(":is(.book-editions, .book-languages) a"))
-      link.addEventListener("click", () => {
-        const here = above();
-        const goal = here && JSON.parse(link.dataset.anchors || "{}")[here];
-        if (goal) link.hash = encodeURIComponent(goal);
-      });
+      link.addEventListener("click", () => addressed(link));
+    const number = NUMBER.exec(location.hash)?.[1];
+    if (number) location.replace(`#${encodeURIComponent(headings()[number]?.parentElement.id ?? "")}`);
     const menu = document.querySelector(".book-languages");
     if (menu) {
       document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });

@@ -13,8 +13,8 @@
   };
   const count = (text, of) => (text.match(of) || []).length;
 
-  for (const [at, section] of SECTIONS.entries()) // a page is named once
-    if (!section[0]) [section[0], , section[2]] = SECTIONS[at - 1];
+  const SECTIONS = Object.entries(PAGES).flatMap(([page, parts]) =>
+    parts.map(([anchor, title, text]) => [page, anchor, parts[0][1], title, text]));
 
   const ranked = (query) => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
