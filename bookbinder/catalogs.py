@@ -11,8 +11,8 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -22,7 +22,7 @@ from nbformat import NotebookNode
 from bookbinder.chapters import Chapter
 from bookbinder.config import Book
 from bookbinder.files import BookError, write_whole
-from bookbinder.page import REFERENCE, inline, lines_of, markdown_lines
+from bookbinder.page import REFERENCE, Line, inline, lines_of, markdown_lines
 
 WORDS_IN_FORMULA = re.compile(r"\\text\{([^}]*)\}")
 NOT_WORDS = re.compile(r"\{\{\w+\}\}|\\\w+|https?://\S+")
@@ -40,6 +40,8 @@ LONGEST = 10**6  # letters of a line
 AS_WRITTEN = ("code_inline", "math_inline", "math_inline_double", "html_inline")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 PLACE = re.compile(r"\{\{?\w+\}\}?")  # what the binder fills in
+
+COMMENTS = {"heading": "heading", "row": "row of a table"}  # for translators, by kind of a line
 
 Message = tuple[str, str, str]  # text, the file it is from, a comment
 
@@ -77,15 +79,9 @@ def parsed(data: bytes, file: str) -> Catalog:
     return catalog
 
 
-def said(catalog: Catalog, text: str) -> str:
-    """Return the translation of a text, or itself where there is none that holds."""
-    message = catalog.get(text)
-    return message.string if message and message.string and not message.fuzzy else text
-
-
-def is_said(catalog: Catalog, text: str) -> bool:
-    message = catalog.get(text)
-    return bool(message and message.string and not message.fuzzy)
+def translations(catalog: Catalog) -> dict[str, str]:
+    """Return the translations that hold: no fuzzy ones."""
+    return {m.id: m.string for m in catalog if m.id and m.string and not m.fuzzy}
 
 
 def template(editions: Iterable[Iterable[Message]]) -> Catalog:
@@ -175,20 +171,9 @@ def disagreement(original: str, translation: str) -> str:
 
 def disagreements(catalog: Catalog, file: str) -> Iterator[str]:
     """Yield a line for each translation that is not like its original."""
-    for message in catalog:
-        holds = message.id and message.string and not message.fuzzy
-        if holds and (wrong := disagreement(message.id, message.string)):
-            yield f"{file}: {message.id[:60]!r}: {wrong}"
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A line of a cell that is a message: its number, the marks before it, its text, its end."""
-
-    line: int
-    marks: str
-    text: str
-    end: str
+    for original, translation in translations(catalog).items():
+        if wrong := disagreement(original, translation):
+            yield f"{file}: {original[:60]!r}: {wrong}"
 
 
 def is_prose(text: str) -> bool:
@@ -198,37 +183,34 @@ def is_prose(text: str) -> bool:
     return bool(WORD.search(NOT_WORDS.sub(" ", " ".join(words))))
 
 
-def sentences_of(chapter: Chapter) -> Iterator[tuple[int, Sentence]]:
-    """Yield the sentences of a chapter, each with the index of its cell."""
+def sentences_of(chapter: Chapter) -> Iterator[tuple[Line, str]]:
+    """Yield the lines of a chapter that say something, each with its words: without its marks."""
     for line in lines_of(chapter):
         text = line.content.removeprefix("<summary>").removesuffix("</summary>")
         text = REFERENCE.sub("", text) if line.level else text  # the number of a chapter
         is_entry = line.in_references and REFERENCE.match(line.text)
         is_letters = line.kind == "formula" and not WORDS_IN_FORMULA.search(text)
         if text and not is_entry and not is_letters and is_prose(text):
-            marks, _, end = line.text.partition(text)
-            yield line.cell, Sentence(line.number, marks, text, end)
+            yield line, text
 
 
-def messages_of(chapter: Chapter) -> Iterator[tuple[str, str, str]]:
-    """Yield text, file and comment of each message of a chapter."""
-    by_cell: dict[int, list[Sentence]] = {}
-    for index, sentence in sentences_of(chapter):
-        by_cell.setdefault(index, []).append(sentence)
+def messages_of(chapter: Chapter) -> Iterator[Message]:
+    """Yield the messages of a chapter, those of its code behind the prose above it."""
+    sentences = groupby(sentences_of(chapter), lambda sentence: sentence[0].cell)
+    prose = {cell: list(lines) for cell, lines in sentences}
     for index, cell in enumerate(chapter.notebook.cells):
-        for sentence in by_cell.get(index, ()):
-            first = (sentence.marks + sentence.text)[:1]
-            kind = {"#": "heading", "|": "row of a table"}.get(first, "")
-            yield sentence.text, file_of(chapter, index, sentence.line), kind
+        for line, text in prose.get(index, ()):
+            yield text, file_of(line.where), COMMENTS.get(line.kind, "")
         if cell.cell_type == "code":
+            file = file_of(chapter.where(index))
             if alt := cell.metadata.get("alt"):
-                yield alt, file_of(chapter, index), "alt text of a picture"
+                yield alt, file, "alt text of a picture"
             for node in spoken(cell):
-                yield node.value, file_of(chapter, index), "an explorer says"
+                yield node.value, file, "an explorer says"
 
 
-def file_of(chapter: Chapter, index: int, line: int = 0) -> str:
-    return chapter.where(index, line).rpartition(":")[0]
+def file_of(place: str) -> str:
+    return place.rpartition(":")[0]
 
 
 def spoken(cell: NotebookNode) -> list[ast.Constant]:

@@ -18,7 +18,7 @@ from bookbinder.config import FILE, Book, Edition, guess
 from bookbinder.files import BookError
 from bookbinder.notation import PAGE, read_notation, table
 from bookbinder.overlay import lay_over
-from bookbinder.page import LINK, TARGET, WORDS_OF_LINK, anchor_of
+from bookbinder.page import LINK, TARGET, WORDS_OF_LINK, jupyter_anchor
 from bookbinder.reading_time import Section, in_fives, minutes, sections
 
 Step = Callable[[Book, Edition, list[Chapter]], list[Chapter]]
@@ -224,7 +224,7 @@ def what_to_read(chapter: Chapter, read: list[Section], file: str = "") -> str:
         return ALL_AND_EXERCISES if any(s.is_exercises for s in read) else ALL
     if all(section.is_exercises for section in skipped):
         return ALL_BUT_EXERCISES
-    links = (f"[{s.heading.title}]({file}#{anchor_of(s.heading)})" for s in read)
+    links = (f"[{s.heading.title}]({file}#{jupyter_anchor(s.heading.title)})" for s in read)
     return BETWEEN_LINKS.join(links)
 
 
