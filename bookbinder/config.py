@@ -3,7 +3,7 @@
 import difflib
 import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bookbinder.files import BookError
@@ -28,7 +28,6 @@ KEYS = {  # of book.toml, with what stands there where one is left out; None: it
     "frameworks": None,
     "appendices": [],
     "repository": "",
-    "routes": {},
     "unlinked": [],
 }
 
@@ -77,8 +76,6 @@ class Book:
     languages: tuple[str, ...] = (ENGLISH,)
     repository: str = ""  # where it is published
     appendices: tuple[str, ...] = ()  # the last chapters, named by letters in the contents
-    # name -> what to read: "chapter", all of it but its exercises, or "chapter#Heading"
-    routes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unlinked: tuple[str, ...] = ()  # terms whose later uses do not link to their explanation
 
     @property

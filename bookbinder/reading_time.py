@@ -92,10 +92,7 @@ def lines_in(source: str) -> int:
 
 def minutes(chapter: Chapter) -> tuple[int, int]:
     """Return the minutes to read a chapter and those for its exercises, in steps of five."""
-    read = sum(s.minutes for s in sections(chapter) if not s.is_exercises)
-    practised = sum(s.minutes for s in sections(chapter) if s.is_exercises)
-    return in_fives(read), in_fives(practised)
-
-
-def in_fives(minutes: float) -> int:
-    return 5 * round(minutes / 5)
+    parts = sections(chapter)
+    read = sum(section.minutes for section in parts if not section.is_exercises)
+    practised = sum(section.minutes for section in parts if section.is_exercises)
+    return 5 * round(read / 5), 5 * round(practised / 5)

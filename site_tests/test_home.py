@@ -45,8 +45,7 @@ def test_each_chapter_has_a_card_with_picture_question_and_minutes(home):
     for card, chapter in zip(cards, chapters, strict=True):
         assert card.locator("img[alt]").get_attribute("src") == f"_images/card_{chapter[:2]}.svg"
         assert re.search(r"\?[^?]*\d+ minutes", card.inner_text())
-    ways = page.locator(".paths .path").all_inner_texts()
-    assert [way.split("\n")[0] for way in ways] == ["In two hours", "In one day", "Everything"]
+    assert page.get_by_text(f"{len(chapters)} chapters in their order: about ").is_visible()
 
 
 def test_the_home_page_offers_to_go_on_where_the_reader_left_off(browser, addresses):

@@ -72,8 +72,6 @@ SAMPLE = f"""\
 
 **Time** {{{{minutes}}}}
 
-{{{{two_hours}}}}
-
 ## Look here
 
 {"word " * 1500}

@@ -1,6 +1,4 @@
-"""What the binder writes into the text: minutes, the routes, the notation table."""
-
-import dataclasses
+"""What the binder writes into the text: minutes, the notation table."""
 
 import pytest
 
@@ -12,16 +10,11 @@ from bookbinder.files import BookError
 from bookbinder.notation import read_notation, table
 from bookbinder.page import Page
 from bookbinder.reading_time import minutes, sections
-from bookbinder.steps import filled_in, minutes_of, read_routes
+from bookbinder.steps import filled_in
 from tests.conftest import SAMPLE
 from tests.text_checks import early_uses
-from tests.this_book import BOOK, chapters
 
-MOST_MINUTES = {"two_hours": 120, "one_day": 12.5 * 60}  # a route of a day has its exercises in it
-SECOND = (
-    "# 2. Second\n\nTake $m$ and $r$.\n\n{{two_hours}}\n\n{{notation}}\n\n"
-    "![A box.](figures/box.svg)\n"
-)
+SECOND = "# 2. Second\n\nTake $m$ and $r$.\n\n{{notation}}\n\n![A box.](figures/box.svg)\n"
 LETTERS = """
 [[letter]]
 symbol = '$m$, $\\mathbf Q$'
@@ -47,7 +40,7 @@ def book(tmp_path):
     names = ("01_first", "02_second")
     for name, text in zip(names, (SAMPLE, SECOND), strict=True):
         (tmp_path / f"book/{name}.md").write_text(text)
-    return Book(tmp_path, "T", 9, names, (edition,), routes={"two_hours": ("01_first#Look here",)})
+    return Book(tmp_path, "T", 9, names, (edition,))
 
 
 def read(book):
@@ -67,26 +60,11 @@ def test_minutes_follow_from_words_and_lines(book):
     assert minutes(first) == (10, 10)
 
 
-def test_the_time_and_the_routes_are_written_into_the_chapters(book):
+def test_the_time_and_the_letters_are_written_into_the_chapters(book):
     first, second = filled_in(book, book.editions[0], read(book))
     assert "**Time** about 10 minutes to read, 10 for the exercises\n" in prose(first)
-    assert "**In two hours** [Look here](#Look-here) (about 10 min)" in prose(first)
-    assert (
-        "| [1. First](01_first.ipynb) | [Look here](01_first.ipynb#Look-here) | 10 min |"
-        in prose(second)
-    )
-    assert "| **Together** | | 10 min |" in prose(second)
+    assert "**In every chapter**" in prose(second)
     assert "{{" not in prose(first) + prose(second)
-
-
-def test_a_route_leaves_out_what_the_edition_does_and_leads_nowhere_else(book):
-    assert read_routes(book, read(book)[1:]) == {"two_hours": {}}
-    for entry, message in {
-        "03_none": "routes.two_hours: no chapter '03_none'",
-        "01_first#Look her": "01_first has no section 'Look her' .did you mean 'Look here'",
-    }.items():
-        with pytest.raises(BookError, match=message):
-            read_routes(dataclasses.replace(book, routes={"two_hours": (entry,)}), read(book))
 
 
 def test_the_notation_table_has_common_letters_first_and_those_of_the_chapters_there(book):
@@ -104,12 +82,6 @@ def change_letters(book, old, new):
 def test_a_letter_has_the_name_of_the_framework(book):
     change_letters(book, '"r"', '{ pytorch = "r", jax = "radii" }')
     assert read_notation(book.source, "jax")[1].code == "radii"
-
-
-@pytest.mark.parametrize("name", BOOK.routes)
-def test_a_route_takes_the_time_that_its_name_promises(name):
-    route = read_routes(BOOK, chapters(BOOK.editions[0]))[name]
-    assert sum(map(minutes_of, route.values())) <= MOST_MINUTES[name]
 
 
 @pytest.mark.parametrize(

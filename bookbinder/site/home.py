@@ -1,4 +1,4 @@
-"""Compose the home page: a trained layer, where to begin or go on, the routes, the chapters."""
+"""Compose the home page: a trained layer, where to begin or go on, the chapters."""
 
 from xml.etree import ElementTree
 
@@ -11,7 +11,7 @@ from bookbinder.config import Book
 from bookbinder.diagrams import diagram_text
 from bookbinder.language import Language
 from bookbinder.page import Page
-from bookbinder.steps import Route, route_table, title_in_contents
+from bookbinder.steps import title_in_contents
 
 STRIP, CARD = "figures/strip_00.svg", "figures/card_{:02}.svg"  # in book/, where a book has them
 LEARNED = '<div class="d2l-arcs" data-kind="sentence"'  # the widget of the chapter that trains it
@@ -26,78 +26,16 @@ OPENING = """\
 <a class="start-reading" href="{first}.html">{start}</a>
 <a class="go-on" hidden href="{first}.html">{go_on}</a>
 <a href="genindex.html">{index}</a>
-</p>
-<script>
-(() => {{ // what book.js kept when a chapter was left
-  let left = null;
-  try {{
-    left = JSON.parse(localStorage.getItem("book-left-off"));
-  }} catch {{}}
-  const links = left ? Array.from(document.querySelectorAll(".bd-links a")) : [];
-  const chapter = links.find((a) => a.pathname.endsWith("/" + left.page + ".html"));
-  if (!chapter) return;
-  const link = document.querySelector(".go-on");
-  link.href = chapter.getAttribute("href") + (left.section ? "#" + left.section : "");
-  link.textContent = link.textContent.replace("{{chapter}}", chapter.textContent.trim());
-  link.hidden = false;
-}})();
-</script>"""
-ROUTE = """\
-:::{{container}} path
-**{name}**
-
-{about}
-
-<details>
-<summary>{what}</summary>
-
-{table}
-
-</details>
-:::"""
-ROUTES = {  # of book.toml
-    "two_hours": (
-        worded("In two hours"),
-        worded(
-            "From the first look-up to a trained layer that finds what *it* stands for in a "
-            "sentence, and to what a second head adds."
-        ),
-    ),
-    "one_day": (
-        worded("In one day"),
-        worded(
-            "{practised} chapters with their exercises, from the first weights to a small "
-            "Transformer that you train and take apart."
-        ),
-    ),
-}
-WHOLE = (
-    worded("Everything"),
-    worded(
-        "{chapters} chapters in their order: about {hours} hours to read, "
-        "and {practice} for the exercises."
-    ),
-    worded(
-        "Each names what it needs, so you may also begin with the question that brought you here."
-    ),
-)
+</p>"""  # book.js shows where the reader may go on
 RUN = (
     "## " + worded("Run it"),
     "",
-    worded(
-        "The pages show what each cell gives; "
-        "you learn most when you run and change the cells yourself."
-    ),
     worded("In the folder of the book, with Python 3.11 or newer:"),
     "",
     "```text",
-    "make lab     # set up once, then open the book in JupyterLab",
-    "make test    # run every notebook again and compare each output",
+    "make lab  # set up once, then open the book in JupyterLab",
     "```",
     "",
-    worded(
-        "`make lab` copies the notebooks to a folder of your own, so you may change every line."
-    ),
     worded("Each chapter's page also has its notebook for download, at the top right."),
     "",
 )
@@ -107,7 +45,6 @@ def home_page(
     book: Book,
     chapters: list[Chapter],
     notebooks: list[NotebookNode],
-    routes: dict[str, Route],
     pictures: dict[str, str],
 ) -> str:
     """Return the home page; `notebooks` are those of the chapters, with their outputs."""
@@ -117,15 +54,15 @@ def home_page(
         go_on=worded("Continue with {chapter}"),
         index=worded("Index of terms and functions"),
     )
+    numbered = [c for c in chapters if number_of(c.name) is not None]
     lead = lead_of(read_or_empty(book.root / "README.md"))
     lines = ["---", "html_theme.sidebar_secondary.remove: true", "---", ""]
     lines += [f"# {book.title}", "", lead, "", "```{raw} html"]
-    lines += [learned(chapters, notebooks), opening, "```", "", *ways(chapters, routes), ""]
+    lines += [learned(chapters, notebooks), opening, "```", "", time_of(numbered), ""]
     lines += ["## " + worded("The chapters"), ""]
     if STRIP in pictures:
         lines += [worded("Each chapter changes one step of attention, or all of them:"), ""]
         lines += [shown(STRIP, pictures), ""]
-    numbered = [c for c in chapters if number_of(c.name) is not None]
     cards = [card(title_in_contents(book, c.name, title_of(c)), c, pictures) for c in numbered]
     lines += ["::::{container} cards", *cards, "::::", "", *RUN, *contents(book, chapters)]
     return "\n".join(lines) + "\n"
@@ -144,20 +81,15 @@ def learned(chapters: list[Chapter], notebooks: list[NotebookNode]) -> str:
     return ""
 
 
-def ways(chapters: list[Chapter], routes: dict[str, Route]) -> list[str]:
-    """Return the boxes that tell how long each route takes, and the whole book."""
-    spent = [Page(c, c.notebook).minutes() for c in chapters if number_of(c.name) is not None]
+def time_of(chapters: list[Chapter]) -> str:
+    """Return how many chapters there are, and how long they take."""
+    spent = [Page(chapter, chapter.notebook).minutes() for chapter in chapters]
     hours, practice = (round(sum(minutes) / 60) for minutes in zip(*spent, strict=True))
-    boxes = []
-    for key, route in routes.items():
-        name, about = ROUTES.get(key, (f"In {key.replace('_', ' ')}", ""))
-        practised = sum(any(section.is_exercises for section in read) for read in route.values())
-        about, table = about.format(practised=practised), route_table(chapters, route)
-        boxes.append(ROUTE.format(name=name, about=about, table=table, what=worded("What to read")))
-    name, about, free = WHOLE
-    about = about.format(chapters=len(spent), hours=hours, practice=practice)
-    boxes.append("\n".join([":::{container} path", f"**{name}**", "", about, free, ":::"]))
-    return ["::::{container} paths", *boxes, "::::"]
+    text = worded(
+        "{chapters} chapters in their order: about {hours} hours to read, "
+        "and {practice} for the exercises."
+    )
+    return text.format(chapters=len(spent), hours=hours, practice=practice)
 
 
 def home_pictures(book: Book, chapters: list[Chapter], language: Language) -> dict[str, str]:

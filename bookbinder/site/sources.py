@@ -46,7 +46,7 @@ from bookbinder.site.settings import (
     sphinx_settings,
 )
 from bookbinder.solutions import SOLUTION, is_solution, read_bound, with_folds
-from bookbinder.steps import english_chapters, read_routes, title_in_contents, with_pages
+from bookbinder.steps import english_chapters, title_in_contents, with_pages
 
 ORIGIN = "<!-- Made from "
 FRAME = ("Cell In", "In [", "In[", "File ")  # how a call begins in a traceback
@@ -126,11 +126,10 @@ def composed_pages(
     package = module.rpartition(".")[0]
     texts = {f"{package}.{p.stem}": read_or_empty(p) for p in edition.module.parent.glob("*.py")}
     texts |= {module: read_or_empty(edition.module)}
-    routes = read_routes(book, chapters)
     return {
         "functions.md": functions_page(module, chapters, texts),
         "references.md": references_page(chapters),
-        "index.md": home_page(book, chapters, outputs, routes, pictures),
+        "index.md": home_page(book, chapters, outputs, pictures),
     }
 
 

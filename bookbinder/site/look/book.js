@@ -114,6 +114,19 @@
     const left = { page, section: section === first ? "" : section };
     try { localStorage.setItem("book-left-off", JSON.stringify(left)); } catch { /* not allowed */ }
   };
+  const goOn = () => {
+    const link = document.querySelector(".go-on");
+    if (!link) return;
+    let left = null;
+    try { left = JSON.parse(localStorage.getItem("book-left-off")); } catch { /* not allowed */ }
+    const links = left ? [...document.querySelectorAll(".bd-links a")] : [];
+    const chapter = links.find((a) => a.pathname.endsWith(`/${left.page}.html`));
+    if (!chapter) return;
+    link.href = chapter.getAttribute("href") + (left.section ? `#${left.section}` : "");
+    link.textContent = link.textContent.replace("{chapter}", chapter.textContent.trim());
+    link.hidden = false;
+  };
+  addEventListener("DOMContentLoaded", goOn);
   addEventListener("pagehide", keep);
   addEventListener("visibilitychange", keep); // a phone that ends the browser sends no pagehide
   addEventListener("hashchange", unfold);
