@@ -127,6 +127,7 @@ def update_catalog(book: Book, language: str, name: str, new: Catalog) -> Catalo
     return made
 
 
+@cache
 def kept(text: str) -> tuple[Counter, set[str]]:
     """Return what a translation keeps as it is written, and its numbers."""
     found = Counter(PLACE.findall(WORDS_IN_FORMULA.sub("", text)))
@@ -138,14 +139,12 @@ def kept(text: str) -> tuple[Counter, set[str]]:
         return found, set()
     numbers: set[str] = set()
     for node in inline(text):
-        if node.type in AS_WRITTEN:
-            found[node.markup + without_words(node.content)] += 1
-        elif node.type in ("strong", "em"):
-            found[node.markup] += 1
-        elif node.type in ("link", "image"):
-            found[node.attrs.get("href") or node.attrs["src"]] += 1
-        elif node.type == "text":
+        if node.type == "text":
             numbers.update(NUMBER.findall(node.content))
+        elif node.type in AS_WRITTEN:
+            found[node.markup + without_words(node.content)] += 1
+        else:  # the stars of emphasis, the target of a link
+            found[node.attrs.get("href") or node.attrs.get("src") or node.markup] += 1
     return found, numbers
 
 
@@ -153,20 +152,17 @@ def without_words(formula: str) -> str:
     return "".join(WORDS_IN_FORMULA.sub("", formula).split())
 
 
-kept_of_original = cache(kept)
-
-
 def disagreement(original: str, translation: str) -> str:
     """Say what a translation lacks or adds, or nothing."""
     if "\n" in translation:
         return "a translation is one line"
-    (old, old_numbers), (new, new_numbers) = kept_of_original(original), kept(translation)
-    lacks = [*sorted((old - new).elements()), *sorted(old_numbers - new_numbers)]
-    adds = [*sorted((new - old).elements())]
-    # A small number may stand for a word: "zeros".
-    adds += sorted(number for number in new_numbers - old_numbers if len(number) > 2)
-    told = [f"lacks {', '.join(lacks)}"] * bool(lacks) + [f"adds {', '.join(adds)}"] * bool(adds)
-    return "; ".join(told)
+    (old, old_numbers), (new, new_numbers) = kept(original), kept(translation)
+    large = {number for number in new_numbers if len(number) > 2}  # a small one may be a word
+    differences = {
+        "lacks": [*sorted((old - new).elements()), *sorted(old_numbers - new_numbers)],
+        "adds": [*sorted((new - old).elements()), *sorted(large - old_numbers)],
+    }
+    return "; ".join(f"{what} {', '.join(parts)}" for what, parts in differences.items() if parts)
 
 
 def disagreements(catalog: Catalog, file: str) -> Iterator[str]:

@@ -129,10 +129,10 @@ def language_of(book: Book, tag: str) -> Language:
         if wrong := next(disagreements(catalog, book.named(catalog_file(book, tag, file))), None):
             raise BookError(wrong)
         said = translations(catalog)
-        if name == COMPOSED:
-            on_site = (m.id for m in catalog if any("/site/" in file for file, _ in m.locations))
-            said = {text: said[text] for text in said.keys() - set(on_site)}
-        return said
+        if name != COMPOSED:
+            return said
+        site = {m.id for m in catalog if any("/site/" in file for file, _ in m.locations)}
+        return {text: translation for text, translation in said.items() if text not in site}
 
     return Language(tag, read)
 
@@ -304,9 +304,7 @@ def in_text(text: str, language: Language, name: str) -> str:
 
     def column(match: re.Match) -> str:
         said = language.said(match[1], PRACTICE)
-        return (
-            f"{said}  ".ljust(len(match[0])) if match[2] and said != match[1] else said + match[2]
-        )
+        return f"{said}  ".ljust(len(match[0])) if match[2] else said
 
     return "\n".join(
         COLUMN.sub(column, line) if "  " in line else language.said(line, name, PRACTICE)

@@ -176,9 +176,7 @@ def test_words_and_longer_ones_stay_in_the_card_and_off_each_other(name, languag
 
 def boxed(words):
     """Return the drawing of a box with a text that is `words` in the drawing's language."""
-    d = kit.Drawing(
-        300, 60, "A box", "With keys", {"keys": words, "A box": "", "With keys": ""}.get
-    )
+    d = kit.Drawing(300, 60, "A box", "With keys", lambda text: words if text == "keys" else "")
     d.box(100, 10, 100, 40, kit.PLAIN, "keys")
     return ElementTree.fromstring(d.svg())
 
