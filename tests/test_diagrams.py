@@ -182,18 +182,14 @@ def boxed(words):
 
 
 def test_a_text_is_set_smaller_and_then_narrower_where_its_box_is_too_small():
-    def text(words):
-        return boxed(words).find(SVG + "text")
-
-    assert text("the keys").get("font-size") == "17"
-    small = text("all the keys")
-    assert kit.SMALLEST < float(small.get("font-size")) < 17
-    assert 30 < float(small.get("y")) < 36  # its middle stays
-    assert not small.get("textLength")
-    narrow = text("all keys that are there")
-    assert float(narrow.get("font-size")) == kit.SMALLEST
-    assert float(narrow.get("textLength")) == 100 - 2 * kit.GAP
-    assert text("全部的鍵值對").get("font-size") < "17"  # a letter is as wide as high
+    words = ("the keys", "all the keys", "all keys that are there", "全部的鍵值對")
+    texts = [boxed(word).find(SVG + "text") for word in words]
+    fits, smaller, narrower, of_letters_as_wide_as_high = (t.get("font-size") for t in texts)
+    assert kit.SMALLEST == float(narrower) < float(smaller) < float(fits) == 17
+    assert float(of_letters_as_wide_as_high) < 17
+    assert 30 < float(texts[1].get("y")) < 36  # its middle stays
+    lengths = [text.get("textLength") for text in texts]
+    assert lengths == [None, None, str(100 - 2 * kit.GAP), None]
 
 
 def test_fonts_are_those_of_the_letters():
