@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
-from babel.messages.pofile import PoFileError, denormalize, read_po, write_po
+from babel.messages.pofile import PoFileError, read_po, write_po
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter
@@ -35,8 +35,6 @@ HEAD = (
     'msgid ""\nmsgstr ""\n"Language: {language}\\n"\n"MIME-Version: 1.0\\n"\n'
     '"Content-Type: text/plain; charset=utf-8\\n"\n"Content-Transfer-Encoding: 8bit\\n"\n\n'
 )
-PREVIOUS = "| msgid "
-LONGEST = 10**6  # letters of a line
 AS_WRITTEN = ("code_inline", "math_inline", "math_inline_double", "html_inline")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 PLACE = re.compile(r"\{\{?\w+\}\}?")  # what the binder fills in
@@ -67,16 +65,11 @@ def read_catalog(book: Book, language: str, name: str) -> Catalog:
 def parsed(data: bytes, file: str) -> Catalog:
     try:
         data.decode("utf-8")
-        catalog = read_po(io.BytesIO(data), abort_invalid=True, charset="utf-8")
+        return read_po(io.BytesIO(data), abort_invalid=True, charset="utf-8")
     except PoFileError as error:
         raise BookError(f"{file}:{error.lineno + 1}: {error}") from None
     except (ValueError, SyntaxError) as error:  # no UTF-8, a quote that does not end
         raise BookError(f"{file}: {error}") from None
-    for message in catalog:  # Babel writes the sentence that was, and reads it as a comment
-        told = [comment for comment in message.user_comments if comment.startswith(PREVIOUS)]
-        message.previous_id = [denormalize(comment.removeprefix(PREVIOUS)) for comment in told]
-        message.user_comments = [text for text in message.user_comments if text not in told]
-    return catalog
 
 
 def translations(catalog: Catalog) -> dict[str, str]:
@@ -106,17 +99,13 @@ def updated(catalog: Catalog, new: Catalog) -> Catalog:
     """Return a catalog with the messages of `new`; those of changed sentences are fuzzy."""
     made = copy.deepcopy(catalog)
     made.update(new, update_creation_date=False)
-    for message in made:
-        if message.fuzzy and message.id and (before := catalog.get(message.id)):
-            message.previous_id = before.previous_id
     return made
 
 
 def as_po(catalog: Catalog, language: str) -> str:
     """Return a catalog as text, which depends on its messages alone."""
     file = io.BytesIO()
-    how = {"omit_header": True, "include_lineno": False, "include_previous": True}
-    write_po(file, catalog, width=LONGEST, **how)  # with 0, the sentence that was is cut in lines
+    write_po(file, catalog, width=0, omit_header=True, include_lineno=False)
     return HEAD.format(language=language) + file.getvalue().decode("utf-8")
 
 

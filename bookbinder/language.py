@@ -185,8 +185,7 @@ def said_in(notebook: NotebookNode, language: Language, name: str) -> NotebookNo
         made.cells[line.cell].source = "\n".join(lines)
     for cell, written in zip(made.cells, notebook.cells, strict=True):
         if cell.cell_type == "markdown":
-            elsewhere = LED.findall(written.source)
-            cell.source = with_links(cell.source, language, name, elsewhere)
+            cell.source = with_links(cell.source, language, name, written.source)
         elif cell.cell_type == "code":
             say_in_code(cell, language, name)
     return made
@@ -210,11 +209,9 @@ def as_written(notebook: NotebookNode, name: str) -> Chapter:
     return Chapter(name, "", written, [[""]] * len(notebook.cells))
 
 
-def with_links(text: str, language: Language, name: str, elsewhere: list[tuple[str, ...]]) -> str:
-    """Return Markdown whose links lead to headings as they are shown, and to other editions.
-
-    `elsewhere` has the links of its English to other editions, as `LED` finds them.
-    """
+def with_links(text: str, language: Language, name: str, english: str = "") -> str:
+    """Return Markdown whose links lead to headings as they are shown, and to other editions."""
+    elsewhere = LED.findall(english)
     led = {f"{file}.ipynb{anchor}": (title, folder) for title, folder, file, anchor in elsewhere}
 
     def link(match: re.Match) -> str:
