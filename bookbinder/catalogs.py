@@ -11,18 +11,18 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
-from babel.messages.pofile import PoFileError, denormalize, read_po, write_po
+from babel.messages.pofile import PoFileError, read_po, write_po
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter
 from bookbinder.config import Book
 from bookbinder.files import BookError, write_whole
-from bookbinder.page import REFERENCE, inline, lines_of, markdown_lines
+from bookbinder.page import REFERENCE, Line, inline, lines_of, markdown_lines
 
 WORDS_IN_FORMULA = re.compile(r"\\text\{([^}]*)\}")
 NOT_WORDS = re.compile(r"\{\{\w+\}\}|\\\w+|https?://\S+")
@@ -35,11 +35,11 @@ HEAD = (
     'msgid ""\nmsgstr ""\n"Language: {language}\\n"\n"MIME-Version: 1.0\\n"\n'
     '"Content-Type: text/plain; charset=utf-8\\n"\n"Content-Transfer-Encoding: 8bit\\n"\n\n'
 )
-PREVIOUS = "| msgid "
-LONGEST = 10**6  # letters of a line
 AS_WRITTEN = ("code_inline", "math_inline", "math_inline_double", "html_inline")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 PLACE = re.compile(r"\{\{?\w+\}\}?")  # what the binder fills in
+
+COMMENTS = {"heading": "heading", "row": "row of a table"}  # for translators, by kind of a line
 
 Message = tuple[str, str, str]  # text, the file it is from, a comment
 
@@ -65,27 +65,16 @@ def read_catalog(book: Book, language: str, name: str) -> Catalog:
 def parsed(data: bytes, file: str) -> Catalog:
     try:
         data.decode("utf-8")
-        catalog = read_po(io.BytesIO(data), abort_invalid=True, charset="utf-8")
+        return read_po(io.BytesIO(data), abort_invalid=True, charset="utf-8")
     except PoFileError as error:
         raise BookError(f"{file}:{error.lineno + 1}: {error}") from None
     except (ValueError, SyntaxError) as error:  # no UTF-8, a quote that does not end
         raise BookError(f"{file}: {error}") from None
-    for message in catalog:  # Babel writes the sentence that was, and reads it as a comment
-        told = [comment for comment in message.user_comments if comment.startswith(PREVIOUS)]
-        message.previous_id = [denormalize(comment.removeprefix(PREVIOUS)) for comment in told]
-        message.user_comments = [text for text in message.user_comments if text not in told]
-    return catalog
 
 
-def said(catalog: Catalog, text: str) -> str:
-    """Return the translation of a text, or itself where there is none that holds."""
-    message = catalog.get(text)
-    return message.string if message and message.string and not message.fuzzy else text
-
-
-def is_said(catalog: Catalog, text: str) -> bool:
-    message = catalog.get(text)
-    return bool(message and message.string and not message.fuzzy)
+def translations(catalog: Catalog) -> dict[str, str]:
+    """Return the translations that hold: no fuzzy ones."""
+    return {m.id: m.string for m in catalog if m.id and m.string and not m.fuzzy}
 
 
 def template(editions: Iterable[Iterable[Message]]) -> Catalog:
@@ -110,17 +99,13 @@ def updated(catalog: Catalog, new: Catalog) -> Catalog:
     """Return a catalog with the messages of `new`; those of changed sentences are fuzzy."""
     made = copy.deepcopy(catalog)
     made.update(new, update_creation_date=False)
-    for message in made:
-        if message.fuzzy and message.id and (before := catalog.get(message.id)):
-            message.previous_id = before.previous_id
     return made
 
 
 def as_po(catalog: Catalog, language: str) -> str:
     """Return a catalog as text, which depends on its messages alone."""
     file = io.BytesIO()
-    how = {"omit_header": True, "include_lineno": False, "include_previous": True}
-    write_po(file, catalog, width=LONGEST, **how)  # with 0, the sentence that was is cut in lines
+    write_po(file, catalog, width=0, omit_header=True, include_lineno=False)
     return HEAD.format(language=language) + file.getvalue().decode("utf-8")
 
 
@@ -131,6 +116,7 @@ def update_catalog(book: Book, language: str, name: str, new: Catalog) -> Catalo
     return made
 
 
+@cache
 def kept(text: str) -> tuple[Counter, set[str]]:
     """Return what a translation keeps as it is written, and its numbers."""
     found = Counter(PLACE.findall(WORDS_IN_FORMULA.sub("", text)))
@@ -142,14 +128,12 @@ def kept(text: str) -> tuple[Counter, set[str]]:
         return found, set()
     numbers: set[str] = set()
     for node in inline(text):
-        if node.type in AS_WRITTEN:
-            found[node.markup + without_words(node.content)] += 1
-        elif node.type in ("strong", "em"):
-            found[node.markup] += 1
-        elif node.type in ("link", "image"):
-            found[node.attrs.get("href") or node.attrs["src"]] += 1
-        elif node.type == "text":
+        if node.type == "text":
             numbers.update(NUMBER.findall(node.content))
+        elif node.type in AS_WRITTEN:
+            found[node.markup + without_words(node.content)] += 1
+        else:  # the stars of emphasis, the target of a link
+            found[node.attrs.get("href") or node.attrs.get("src") or node.markup] += 1
     return found, numbers
 
 
@@ -157,38 +141,24 @@ def without_words(formula: str) -> str:
     return "".join(WORDS_IN_FORMULA.sub("", formula).split())
 
 
-kept_of_original = cache(kept)
-
-
 def disagreement(original: str, translation: str) -> str:
     """Say what a translation lacks or adds, or nothing."""
     if "\n" in translation:
         return "a translation is one line"
-    (old, old_numbers), (new, new_numbers) = kept_of_original(original), kept(translation)
-    lacks = [*sorted((old - new).elements()), *sorted(old_numbers - new_numbers)]
-    adds = [*sorted((new - old).elements())]
-    # A small number may stand for a word: "zeros".
-    adds += sorted(number for number in new_numbers - old_numbers if len(number) > 2)
-    told = [f"lacks {', '.join(lacks)}"] * bool(lacks) + [f"adds {', '.join(adds)}"] * bool(adds)
-    return "; ".join(told)
+    (old, old_numbers), (new, new_numbers) = kept(original), kept(translation)
+    large = {number for number in new_numbers if len(number) > 2}  # a small one may be a word
+    differences = {
+        "lacks": [*sorted((old - new).elements()), *sorted(old_numbers - new_numbers)],
+        "adds": [*sorted((new - old).elements()), *sorted(large - old_numbers)],
+    }
+    return "; ".join(f"{what} {', '.join(parts)}" for what, parts in differences.items() if parts)
 
 
 def disagreements(catalog: Catalog, file: str) -> Iterator[str]:
     """Yield a line for each translation that is not like its original."""
-    for message in catalog:
-        holds = message.id and message.string and not message.fuzzy
-        if holds and (wrong := disagreement(message.id, message.string)):
-            yield f"{file}: {message.id[:60]!r}: {wrong}"
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A line of a cell that is a message: its number, the marks before it, its text, its end."""
-
-    line: int
-    marks: str
-    text: str
-    end: str
+    for original, translation in translations(catalog).items():
+        if wrong := disagreement(original, translation):
+            yield f"{file}: {original[:60]!r}: {wrong}"
 
 
 def is_prose(text: str) -> bool:
@@ -198,37 +168,34 @@ def is_prose(text: str) -> bool:
     return bool(WORD.search(NOT_WORDS.sub(" ", " ".join(words))))
 
 
-def sentences_of(chapter: Chapter) -> Iterator[tuple[int, Sentence]]:
-    """Yield the sentences of a chapter, each with the index of its cell."""
+def sentences_of(chapter: Chapter) -> Iterator[tuple[Line, str]]:
+    """Yield the lines of a chapter that say something, each with its words: without its marks."""
     for line in lines_of(chapter):
         text = line.content.removeprefix("<summary>").removesuffix("</summary>")
         text = REFERENCE.sub("", text) if line.level else text  # the number of a chapter
         is_entry = line.in_references and REFERENCE.match(line.text)
         is_letters = line.kind == "formula" and not WORDS_IN_FORMULA.search(text)
         if text and not is_entry and not is_letters and is_prose(text):
-            marks, _, end = line.text.partition(text)
-            yield line.cell, Sentence(line.number, marks, text, end)
+            yield line, text
 
 
-def messages_of(chapter: Chapter) -> Iterator[tuple[str, str, str]]:
-    """Yield text, file and comment of each message of a chapter."""
-    by_cell: dict[int, list[Sentence]] = {}
-    for index, sentence in sentences_of(chapter):
-        by_cell.setdefault(index, []).append(sentence)
+def messages_of(chapter: Chapter) -> Iterator[Message]:
+    """Yield the messages of a chapter, those of its code behind the prose above it."""
+    sentences = groupby(sentences_of(chapter), lambda sentence: sentence[0].cell)
+    prose = {cell: list(lines) for cell, lines in sentences}
     for index, cell in enumerate(chapter.notebook.cells):
-        for sentence in by_cell.get(index, ()):
-            first = (sentence.marks + sentence.text)[:1]
-            kind = {"#": "heading", "|": "row of a table"}.get(first, "")
-            yield sentence.text, file_of(chapter, index, sentence.line), kind
+        for line, text in prose.get(index, ()):
+            yield text, file_of(line.where), COMMENTS.get(line.kind, "")
         if cell.cell_type == "code":
+            file = file_of(chapter.where(index))
             if alt := cell.metadata.get("alt"):
-                yield alt, file_of(chapter, index), "alt text of a picture"
+                yield alt, file, "alt text of a picture"
             for node in spoken(cell):
-                yield node.value, file_of(chapter, index), "an explorer says"
+                yield node.value, file, "an explorer says"
 
 
-def file_of(chapter: Chapter, index: int, line: int = 0) -> str:
-    return chapter.where(index, line).rpartition(":")[0]
+def file_of(place: str) -> str:
+    return place.rpartition(":")[0]
 
 
 def spoken(cell: NotebookNode) -> list[ast.Constant]:

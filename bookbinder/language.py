@@ -9,26 +9,25 @@ import copy
 import functools
 import json
 import re
-import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from html import escape, unescape
+from unicodedata import east_asian_width
 
-from babel.messages.catalog import Catalog
 from nbformat import NotebookNode
 
 from bookbinder.catalogs import (
     BESIDE,
     INTERFACE,
     PRACTICE,
+    README,
     catalog_file,
     disagreements,
-    is_said,
     messages_of,
     read_catalog,
-    said,
     sentences_of,
     spoken,
+    translations,
     worded,
 )
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
@@ -36,8 +35,8 @@ from bookbinder.colab import INSTALL, LANGUAGE
 from bookbinder.config import ENGLISH, Book
 from bookbinder.files import BookError
 from bookbinder.outputs import SVG
-from bookbinder.page import LINK, REFERENCE, jupyter_anchor
-from bookbinder.publish import as_comment, what_it_draws
+from bookbinder.page import LINK, jupyter_anchor, slug
+from bookbinder.publish import WIDE, as_comment, what_it_draws
 from bookbinder.steps import ELSEWHERE, LED, prose_changed
 from d2l_attention.practice.explorer import as_json
 
@@ -45,23 +44,22 @@ COMPOSED = "composed"  # of the binder's own words those that stand in chapters,
 FIELD = re.compile(r"\{(\w+)\}")
 PLACE = re.compile(r"\{\{(\w+)\}\}")  # the fields of a chapter's messages: braces are TeX's there
 EMPHASIZED = re.compile(r"(\*+)([^*]+)\1")
-LINKS = re.compile(rf"{LINK.pattern}(?:, {LINK.pattern})*")
 GAP = re.compile(r"(?<=[.:?!)”]) ")  # between sentences
 COLUMN = re.compile(r"(\S+(?: \S+)*)( *)")
 # In an output in HTML, what is said stands behind one of these; other texts are data.
 IN_HTML = re.compile(r'( alt="|<(?:p|b|summary|caption|figcaption)\b[^>]*>|</b> )([^<>"]+)')
 IN_ARCS = re.compile(r'(<th scope="row">)([^<>"]+)')
 WORDS = re.compile(r'(?<= data-words=")[^"]*')  # what a script says
-WIDTH = 76  # letters of a string in code; a Han letter is as wide as two
+WIDTH = 76  # letters of a string in code
 STALE = worded("{count} of the {all} sentences of this chapter are in English still.")
 
 
 @dataclass(frozen=True)
 class Language:
-    """The catalogs of one language; English has none and says everything as it is."""
+    """What the catalogs of one language say; English has none and says everything as it is."""
 
     tag: str
-    read: Callable[[str], Catalog]  # name -> catalog
+    read: Callable[[str], dict[str, str]]  # name of a catalog -> its messages and translations
 
     def said(self, text: str, *names: str) -> str:
         """Return a text in this language by the first of the catalogs that has it, else as it is.
@@ -69,68 +67,53 @@ class Language:
         Without names, by the catalog of the binder's own words.
         """
         names = names or (INTERFACE,)
-        whole = self.whole(text, *names)
-        return self.by_parts(text, *names) if whole is None else whole
+        return self.whole(text, *names) or self.by_parts(text, *names)
 
-    def whole(self, text: str, *names: str) -> str | None:
+    def whole(self, text: str, *names: str) -> str:
+        """Return a text that is a message, or one with something in its fields; or nothing."""
         if self.tag == ENGLISH:
             return text
-        ways = (self.exactly, self.with_fields)
-        answers = (way(text, name, names) for way in ways for name in names)
-        return next((answer for answer in answers if answer is not None), None)
+        exact = (self.exactly(text, name) for name in names)
+        return next(filter(None, exact), "") or self.with_fields(text, *names)
 
-    def exactly(self, text: str, name: str, _: tuple[str, ...] = ()) -> str | None:
-        catalog = self.read(name)
-        return said(catalog, text) if is_said(catalog, text) else None
+    def exactly(self, text: str, name: str) -> str:
+        return self.read(name).get(text, "")
 
-    def has(self, text: str, *names: str) -> bool:
-        """Say whether a text, or a part of it, is said in other words."""
-        return self.whole(text, *names) is not None or self.by_parts(text, *names) != text
-
-    def with_fields(self, text: str, name: str, names: tuple[str, ...]) -> str | None:
-        """Return a text that is a message with something in its fields, with these in words."""
+    def with_fields(self, text: str, *names: str) -> str:
         if (match := EMPHASIZED.fullmatch(text)) and (inner := self.whole(match[2], *names)):
             return f"{match[1]}{inner}{match[1]}"
-        for pattern, message in patterns(self, name):
+        known = (pattern for name in names for pattern in patterns(self, name))
+        for pattern, translation in known:
             if match := pattern.fullmatch(text):
                 fields = {key: self.listed(part, *names) for key, part in match.groupdict().items()}
-                return filled(said(self.read(name), message), field_of(name), fields)
-        return None
+                parts = enumerate(translation)
+                return "".join(fields[part] if at % 2 else part for at, part in parts)
+        return ""
 
     def listed(self, text: str, *names: str) -> str:
         """Return a text that may be a list of messages."""
         parts = [self.whole(part, *names) for part in text.split(", ")]
-        return self.said(text, *names) if None in parts else ", ".join(parts)
+        return ", ".join(parts) if all(parts) else self.said(text, *names)
 
     def by_parts(self, text: str, *names: str) -> str:
         """Return a text with those of its parts in words that are messages."""
         if text.startswith("|"):
-            cells = [(cell, cell.strip()) for cell in text.split("|")]
-            said = [
-                cell.replace(bare, self.said(bare, *names)) if bare else cell
-                for cell, bare in cells
-            ]
-            return "|".join(said)
-        if match := EMPHASIZED.fullmatch(text):
-            return f"{match[1]}{self.said(match[2], *names)}{match[1]}"
-        if LINKS.fullmatch(text):
-            links = [m[1] + self.link(*m.group(2, 3), *names) for m in LINK.finditer(text)]
-            return self.said(", ").join(links)
+            return "|".join(
+                cell.replace(bare, self.said(bare, *names)) if (bare := cell.strip()) else cell
+                for cell in text.split("|")
+            )
+        if match := LINK.fullmatch(text):  # its words may be the title of what it leads to
+            mark, title, target = match.groups()
+            goal = target.partition("#")[0].removesuffix(".ipynb") or names[0]
+            return f"{mark}[{self.said(title, goal, *names)}]({target})"
         parts = [(text[: gap.start()], text[gap.end() :]) for gap in GAP.finditer(text)]
         for before, after in parts:
-            if (end := self.whole(after, *names)) is not None:
+            if end := self.whole(after, *names):
                 return f"{self.said(before, *names)} {end}"
         for before, after in reversed(parts):
-            if (begin := self.whole(before, *names)) is not None:
+            if begin := self.whole(before, *names):
                 return f"{begin} {after}"
         return text
-
-    def link(self, title: str, target: str, *names: str) -> str:
-        """Return a link whose words are the title of what it leads to."""
-        file = target.partition("#")[0].removesuffix(".ipynb")
-        bare = REFERENCE.sub("", title)  # without the number of a chapter
-        number = title.removesuffix(bare)
-        return f"[{number}{self.said(bare, file or names[0], *names)}]({target})"
 
 
 def language_of(book: Book, tag: str) -> Language:
@@ -140,42 +123,36 @@ def language_of(book: Book, tag: str) -> Language:
     """
 
     @functools.cache
-    def read(name: str) -> Catalog:
-        if name == COMPOSED:
-            made = Catalog(fuzzy=False)
-            for message in read(INTERFACE):
-                if message.id and not any("/site/" in file for file, _ in message.locations):
-                    made[message.id] = message
-            return made
-        catalog = read_catalog(book, tag, name)
-        file = book.named(catalog_file(book, tag, name))
-        if wrong := next(disagreements(catalog, file), None):
+    def read(name: str) -> dict[str, str]:
+        file = INTERFACE if name == COMPOSED else name
+        catalog = read_catalog(book, tag, file)
+        if wrong := next(disagreements(catalog, book.named(catalog_file(book, tag, file))), None):
             raise BookError(wrong)
-        return catalog
+        said = translations(catalog)
+        if name != COMPOSED:
+            return said
+        site = {m.id for m in catalog if any("/site/" in file for file, _ in m.locations)}
+        return {text: translation for text, translation in said.items() if text not in site}
 
     return Language(tag, read)
 
 
-def field_of(name: str) -> re.Pattern:
-    return FIELD if name in (*BESIDE, COMPOSED) else PLACE
-
-
-def filled(message: str, mark: re.Pattern, fields: dict[str, str]) -> str:
-    return mark.sub(lambda at: fields[at[1]], message)
-
-
 @functools.cache
-def patterns(language: Language, name: str) -> list[tuple[re.Pattern, str]]:
-    """Return the messages with fields of a catalog, those with most words first, as patterns."""
-    mark, catalog = field_of(name), language.read(name)
-    messages = [m.id for m in catalog if m.id and mark.search(m.id) and is_said(catalog, m.id)]
-    return [(re.compile("".join(parts(m, mark))), m) for m in sorted(messages, key=len)[::-1]]
+def patterns(language: Language, name: str) -> list[tuple[re.Pattern, list[str]]]:
+    """Return the messages with fields of a catalog as patterns, those with most words first.
+
+    Each with its translation, cut: words, the name of a field, words, ...
+    """
+    said = language.read(name)
+    field = FIELD if name in (*BESIDE, COMPOSED) else PLACE
+    messages = sorted(filter(field.search, said), key=len)[::-1]
+    return [(pattern_of(field.split(text)), field.split(said[text])) for text in messages]
 
 
-def parts(message: str, mark: re.Pattern) -> Iterator[str]:
-    """Yield the parts of a pattern: a message's words as they are, and groups for its fields."""
-    for at, part in enumerate(mark.split(message)):
-        yield f"(?P<{part}>.+)" if at % 2 else re.escape(part)
+def pattern_of(parts: list[str]) -> re.Pattern:
+    """Return what matches a message with something in its fields, as groups; `parts` are cut."""
+    groups = (f"(?P<{part}>.+)" if at % 2 else re.escape(part) for at, part in enumerate(parts))
+    return re.compile("".join(groups))
 
 
 def in_language(notebook: NotebookNode, language: Language, name: str) -> NotebookNode:
@@ -186,29 +163,29 @@ def in_language(notebook: NotebookNode, language: Language, name: str) -> Notebo
     if language.tag == ENGLISH:
         return notebook
     made = said_in(notebook, language, name)
-    english = as_written(notebook, name)
-    texts = {text for text, _, _ in messages_of(english)}
-    if missing := sum(not language.has(text, name, COMPOSED) for text in texts):
-        cell, note = title_cell(made), language.said(STALE).format(count=missing, all=len(texts))
+    texts = {text for text, *_ in messages_of(as_written(notebook, name))}
+    missing = [text for text in texts if not language.whole(text, name, COMPOSED)]
+    if missing := [text for text in missing if language.said(text, name, COMPOSED) == text]:
+        note = language.said(STALE).format(count=len(missing), all=len(texts))
+        cell = title_cell(made)
         lines = cell.source.split("\n")
         title = next(at for at, line in enumerate(lines) if line.startswith("# "))
-        cell.source = "\n".join([*lines[: title + 1], "", f"*{note}*", *lines[title + 1 :]])
+        lines.insert(title + 1, f"\n*{note}*")
+        cell.source = "\n".join(lines)
     return made
 
 
 def said_in(notebook: NotebookNode, language: Language, name: str) -> NotebookNode:
     """Return an English notebook in a language, with the same cells and lines."""
-    led = [LED.findall(cell.source) for cell in notebook.cells]
     english = as_written(notebook, name)
     made = copy.deepcopy(english.notebook)
-    for index, sentence in sentences_of(english):
-        lines = made.cells[index].source.split("\n")
-        text = language.said(sentence.text, name, COMPOSED)
-        lines[sentence.line] = sentence.marks + text + sentence.end
-        made.cells[index].source = "\n".join(lines)
-    for cell, elsewhere in zip(made.cells, led, strict=True):
+    for line, text in sentences_of(english):
+        lines = made.cells[line.cell].source.split("\n")
+        lines[line.number] = line.text.replace(text, language.said(text, name, COMPOSED), 1)
+        made.cells[line.cell].source = "\n".join(lines)
+    for cell, written in zip(made.cells, notebook.cells, strict=True):
         if cell.cell_type == "markdown":
-            cell.source = with_links(cell.source, language, name, elsewhere)
+            cell.source = with_links(cell.source, language, name, written.source)
         elif cell.cell_type == "code":
             say_in_code(cell, language, name)
     return made
@@ -232,11 +209,9 @@ def as_written(notebook: NotebookNode, name: str) -> Chapter:
     return Chapter(name, "", written, [[""]] * len(notebook.cells))
 
 
-def with_links(text: str, language: Language, name: str, elsewhere: list[tuple[str, ...]]) -> str:
-    """Return Markdown whose links lead to headings as they are shown, and to other editions.
-
-    `elsewhere` has the links of its English to other editions, as `LED` finds them.
-    """
+def with_links(text: str, language: Language, name: str, english: str = "") -> str:
+    """Return Markdown whose links lead to headings as they are shown, and to other editions."""
+    elsewhere = LED.findall(english)
     led = {f"{file}.ipynb{anchor}": (title, folder) for title, folder, file, anchor in elsewhere}
 
     def link(match: re.Match) -> str:
@@ -257,9 +232,8 @@ def with_links(text: str, language: Language, name: str, elsewhere: list[tuple[s
 @functools.cache
 def anchors(language: Language, name: str) -> dict[str, str]:
     """Return the anchors of a chapter's headings by those of their English."""
-    catalog = language.read(name)
-    ids = [message.id for message in catalog if message.id]
-    return {jupyter_anchor(text): jupyter_anchor(said(catalog, text)) for text in ids}
+    anchor = slug if name == README else jupyter_anchor
+    return {anchor(text): anchor(translation) for text, translation in language.read(name).items()}
 
 
 def say_in_code(cell: NotebookNode, language: Language, name: str) -> None:
@@ -299,7 +273,7 @@ def literals(text: str, width: int) -> list[str]:
     """Return a text as literals that Python joins, each within a width where it can be."""
     parts, used = [""], 0
     for letter in text:
-        wide = 1 + (unicodedata.east_asian_width(letter) in "WF")
+        wide = 1 + (east_asian_width(letter) in WIDE)
         if used + wide > width and (parts[-1].endswith(" ") or wide == 2):
             parts.append("")
             used = 0
@@ -327,9 +301,7 @@ def in_text(text: str, language: Language, name: str) -> str:
 
     def column(match: re.Match) -> str:
         said = language.said(match[1], PRACTICE)
-        return (
-            f"{said}  ".ljust(len(match[0])) if match[2] and said != match[1] else said + match[2]
-        )
+        return f"{said}  ".ljust(len(match[0])) if match[2] else said
 
     return "\n".join(
         COLUMN.sub(column, line) if "  " in line else language.said(line, name, PRACTICE)

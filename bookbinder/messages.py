@@ -21,10 +21,10 @@ from bookbinder.catalogs import (
     catalog_file,
     disagreements,
     is_prose,
-    is_said,
     messages_of,
     read_catalog,
     template,
+    translations,
     update_catalog,
 )
 from bookbinder.chapters import Chapter
@@ -33,7 +33,6 @@ from bookbinder.diagrams import figure_messages
 from bookbinder.files import BookError, write_whole
 from bookbinder.language import language_of, translated
 from bookbinder.notation import PAGE, read_notation
-from bookbinder.page import headings_of
 from bookbinder.steps import english_chapters, in_words_of, laid_over, written
 from d2l_attention.practice import words
 from d2l_attention.practice.exercises import exercises_in
@@ -76,23 +75,17 @@ def words_in(folder: Path) -> Iterator[tuple[str, str]]:
 
 def practice_messages(root: Path) -> list[tuple[str, str]]:
     """Return all that practice says, each text once, with the first file that says it."""
-    found = [
-        (t, f"{PRACTICE_CODE.parent}/{f}")
-        for t, f in words_in(root / PRACTICE_CODE)
-        if f.endswith(".py")
-    ]
-    for path in sorted((root / PRACTICE_CODE).glob("*.js")):
-        found += [(text, f"{PRACTICE_CODE}/{path.name}") for text in words.script_words(path.name)]
-    found += [(text, f"{PRACTICE_CODE}/recurring_mistakes.py") for text in RECURRING.values()]
-    for path in sorted((root / PRACTICE_CODE).glob("chapter_*.py")):
+    folder = root / PRACTICE_CODE
+    found = [(text, file) for text, file in words_in(folder) if file.endswith(".py")]
+    texts = {path.name: words.script_words(path.name) for path in sorted(folder.glob("*.js"))}
+    texts["recurring_mistakes.py"] = RECURRING.values()
+    for path in sorted(folder.glob("chapter_*.py")):
         module = importlib.import_module(".".join([*PRACTICE_CODE.parts, path.stem]))
-        for exercise in exercises_in(module):
-            found += [
-                (mistake.say, f"{PRACTICE_CODE}/{path.name}") for mistake in exercise.mistakes
-            ]
+        texts[path.name] = [m.say for exercise in exercises_in(module) for m in exercise.mistakes]
+    found += [(text, f"{folder.name}/{file}") for file, said in texts.items() for text in said]
     first: dict[str, str] = {}
     for text, file in found:
-        first.setdefault(text, file)
+        first.setdefault(text, f"{PACKAGE}/{file}")
     return list(first.items())
 
 
@@ -125,8 +118,7 @@ def update_messages(book: Book, language: str) -> None:
         catalog = update_catalog(book, language, name, new)
         file = book.named(catalog_file(book, language, name))
         texts = [message.id for message in new if message.id]
-        lacking = sum(not is_said(catalog, text) for text in texts)
-        if lacking:
+        if lacking := len({*texts} - translations(catalog).keys()):
             print(f"{file}: {lacking} of {len(texts)} missing")
         all_of_it, missing = all_of_it + len(texts), missing + lacking
         wrong += disagreements(catalog, file)
@@ -146,9 +138,8 @@ def compiled(book: Book, language: str) -> bytes:
     """Return the catalog of the exercises as gettext reads it."""
     never = datetime(2000, 1, 1, tzinfo=UTC)  # the same bytes on every day
     catalog = Catalog(language, creation_date=never, revision_date=never, fuzzy=False)
-    for message in read_catalog(book, language, PRACTICE):
-        if message.id and message.string and not message.fuzzy:
-            catalog.add(message.id, message.string)
+    for text, translation in translations(read_catalog(book, language, PRACTICE)).items():
+        catalog.add(text, translation)
     file = BytesIO()
     write_mo(file, catalog)
     return file.getvalue()
@@ -160,14 +151,6 @@ def readme_file(book: Book, language: str) -> Path:
 
 def translated_readme(book: Book, language: str) -> str:
     """Return the README in a language, with links from where it stands."""
-    chapters = [readme(book), translated(readme(book), language_of(book, language))]
-    text = chapters[1].notebook.cells[0].source
-    for english, heading in zip(*map(headings_of, chapters), strict=True):
-        text = text.replace(f"](#{slug(english.title)})", f"](#{slug(heading.title)})")
+    text = translated(readme(book), language_of(book, language)).notebook.cells[0].source
     up = relpath(book.root, readme_file(book, language).parent)
     return ON_DISK.sub(rf"\1{up}/", text)
-
-
-def slug(title: str) -> str:
-    """Return the anchor that sites of repositories give a heading."""
-    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")

@@ -6,7 +6,7 @@ that a translated page has the roles of its original.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import dropwhile, takewhile
@@ -148,34 +148,32 @@ def markdown_lines(source: str) -> tuple[Line, ...]:
     return tuple(with_folds(lines))
 
 
-def with_folds(lines: Iterable[Line]) -> Iterator[Line]:
+def with_folds(lines: list[Line]) -> Iterator[Line]:
     """Yield lines that know the role of the fold around them: its class, or that it answers."""
     fold = ""
     for line in lines:
-        is_html = line.kind == "html"
-        if is_html and "<details" in line.content:
-            fold = line.content.partition('class="')[2].partition('"')[0] or ANSWER
-        yield replace(line, fold=fold) if fold else line
-        if is_html and "</details>" in line.content:
+        html = line.content if line.kind == "html" else ""
+        if "<details" in html:
+            fold = html.partition('class="')[2].partition('"')[0] or ANSWER
+        yield replace(line, fold=fold)
+        if "</details>" in html:
             fold = ""
 
 
 def lines_of(chapter: Chapter, fenced: bool = False) -> list[Line]:
     """Return the lines of prose, those of fenced blocks only where they are asked for."""
-    parsed = [
-        (index, number, line)
+    lines = [
+        replace(line, where=chapter.where(index, number), cell=index, number=number)
         for index, cell in enumerate(chapter.notebook.cells)
         if cell.cell_type == "markdown"
         for number, line in enumerate(markdown_lines(cell.source))
     ]
-    roles, section, lines = roles_of([line for *_, line in parsed]), "", []
-    for at, (index, number, line) in enumerate(parsed):
-        role, where = roles.get(at, ""), chapter.where(index, number)
+    roles, section = roles_of(lines), ""
+    for at, line in enumerate(lines):
+        role = roles.get(at, "")
         section = role if line.level in (1, 2) else section
-        if fenced or line.kind != "fence":
-            place = {"where": where, "cell": index, "number": number}
-            lines.append(replace(line, role=role, section=section, **place))
-    return lines
+        lines[at] = replace(line, role=role, section=section)
+    return [line for line in lines if fenced or line.kind != "fence"]
 
 
 def roles_of(lines: list[Line]) -> dict[int, str]:
@@ -210,13 +208,14 @@ def headings_of(chapter: Chapter) -> list[Line]:
     return [line for line in lines_of(chapter) if line.level]
 
 
-def anchor_of(heading: Line) -> str:
-    return jupyter_anchor(heading.title)
-
-
 def jupyter_anchor(title: str) -> str:
     """Return the anchor that JupyterLab gives a heading which shows this title."""
     return title.strip().replace(" ", "-")
+
+
+def slug(title: str) -> str:
+    """Return the anchor that sites of repositories give a heading."""
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 
 def shown_words(chapters: list[Chapter]) -> dict[str, str]:
@@ -243,7 +242,8 @@ class Page:
 
     @property
     def text(self) -> str:
-        return prose_of(self.chapter)
+        cells = self.chapter.notebook.cells
+        return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -285,26 +285,18 @@ class Page:
         return numbers_in(code.replace("_", ""))
 
 
-def prose_of(chapter: Chapter) -> str:
-    cells = chapter.notebook.cells
-    return "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
-
-
 def numbers_in(text: str) -> list[float]:
     return [float(number) for number in NUMBER.findall(text)]
 
 
 def seen(output: NotebookNode) -> str:
-    """Return what a reader sees of an output, as text."""
+    """Return what a reader sees of an output, as text: of an explorer, all its frames."""
     data = output.get("data", {})
-    texts = output.get("text", ""), output.get("evalue", ""), data.get("text/plain", "")
-    return "\n".join([*texts, seen_in_html(data.get("text/html", ""))])
-
-
-def seen_in_html(html: str) -> str:
-    """Return the text of an output in HTML, with all frames of an explorer, without its styles."""
+    html = data.get("text/html", "")
     frames = " ".join(re.findall(r'data-(?:frames|curves|sliders)="([^"]*)"', html))
-    return re.sub(r"<(style|script)>.*?</\1>|<[^>]*>", " ", html, flags=re.DOTALL) + frames
+    html = re.sub(r"<(style|script)>.*?</\1>|<[^>]*>", " ", html, flags=re.DOTALL)
+    texts = output.get("text", ""), output.get("evalue", ""), data.get("text/plain", "")
+    return "\n".join([*texts, html + frames])
 
 
 def singular(term: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from babel.messages.catalog import Catalog
 
-from bookbinder.catalogs import INTERFACE, WORDS_IN_FORMULA, as_po, catalog_file
+from bookbinder.catalogs import INTERFACE, WORDS_IN_FORMULA, as_po, catalog_file, translations
 from bookbinder.config import FILE, Book, read_book
 from bookbinder.files import write_whole
 from bookbinder.language import COMPOSED, Language
@@ -48,14 +48,18 @@ def messages() -> dict:
 @cache
 def catalog(name: str) -> Catalog:
     """Return a catalog of this book in the pseudo-language, empty where there is none."""
-    name = INTERFACE if name == COMPOSED else name
     made = copy.deepcopy(messages().get(name, Catalog(fuzzy=False)))
     for message in made:
         message.string = message.id and pseudo(message.id)
     return made
 
 
-PSEUDO = Language(LANGUAGE, catalog)
+@cache
+def said(name: str) -> dict[str, str]:
+    return translations(catalog(INTERFACE if name == COMPOSED else name))
+
+
+PSEUDO = Language(LANGUAGE, said)
 
 
 def pseudo_book(root: Path) -> Book:

@@ -8,7 +8,6 @@ from pathlib import Path
 import bs4
 import nbformat
 import pytest
-from babel.messages.catalog import Catalog
 
 from bookbinder.config import read_book
 from bookbinder.files import BookError, read_notebook
@@ -26,7 +25,7 @@ from bookbinder.site.texts import page_scripts
 from tests.conftest import ROOT, TINY, bind_without_running, write_files
 from tests.test_editions import lacking  # noqa: F401, a fixture
 
-IN_ENGLISH = Language("en", lambda _: Catalog())
+IN_ENGLISH = Language("en", lambda _: {})
 HEAD = 'repository = "https://github.com/someone/some-book"\n'
 TOML = TINY["book.toml"].replace('["en"]', '["en", "zh"]')
 REFERENCES = """

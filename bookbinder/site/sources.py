@@ -120,7 +120,7 @@ def page_in_language(
         parts = MARKUP.split(said(words))
         return marks + "".join(p if at % 2 else said(p) for at, p in enumerate(parts)) + end
 
-    return with_links("\n".join(map(line_said, text.split("\n"))), language, INTERFACE, [])
+    return with_links("\n".join(map(line_said, text.split("\n"))), language, INTERFACE)
 
 
 def otherwise_said(
