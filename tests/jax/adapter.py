@@ -109,19 +109,4 @@ def for_all_sizes(layer, *example):
     return export.export(jax.jit(layer))(*given).call
 
 
-def new_cache(layer, b: int, m: int, d: int):
-    return ours.KeyValueCache(b, layer.num_kv_heads, m, d)
-
-
-def cached(cache) -> tuple:
-    """Return the keys and values that a cache holds, (b, heads, read, d)."""
-    read = int(cache.length[...])
-    return cache.keys[..., :read, :], cache.values[..., :read, :]
-
-
-def mask_with_cache(mask, read: int):
-    """Return rows of a mask over all keys as a call with a cache takes them."""
-    return mask  # it has a column for every place of the cache
-
-
 additive_scores = ours.additive_scores

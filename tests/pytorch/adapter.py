@@ -100,19 +100,5 @@ def for_all_sizes(layer, *example):
     return torch.export.export(Call(layer), example, dynamic_shapes=shapes).module()
 
 
-def new_cache(layer, b: int, m: int, d: int):
-    return ours.KeyValueCache()
-
-
-def cached(cache) -> tuple:
-    """Return the keys and values that a cache holds, (b, heads, read, d)."""
-    return cache.keys, cache.values
-
-
-def mask_with_cache(mask, read: int):
-    """Return rows of a mask over all keys as a call with a cache takes them."""
-    return mask[:, :read]
-
-
 def additive_scores(q, k, w, **options):
     return ours.additive_scores(q, k, lambda hidden: hidden @ w[:, None], **options)

@@ -139,21 +139,6 @@ def for_all_sizes(layer, *example):
     return tf.function(layer, input_signature=[*signature, tf.TensorSpec((None,), lens.dtype)])
 
 
-def new_cache(layer, b: int, m: int, d: int):
-    return ours.KeyValueCache(b, layer.num_kv_heads, m, d)
-
-
-def cached(cache) -> tuple:
-    """Return the keys and values that a cache holds, (b, heads, read, d)."""
-    read = int(cache.length)
-    return cache.keys[:, :, :read], cache.values[:, :, :read]
-
-
-def mask_with_cache(mask, read: int):
-    """Return rows of a mask over all keys as a call with a cache takes them."""
-    return mask  # it has a column for every place of the cache
-
-
 def additive_scores(q, k, w_v, block=0):
     """Return the scores, whose blocks are always one query."""
     return ours.additive_scores(q, k, w_v)
