@@ -8,26 +8,19 @@ from tests.contract.framework import ours, xp
 INF = float("inf")
 
 
-def plogp(weights):
-    return -weights * xp.log(weights)
-
-
-def entropy_of(weights):
+def entropy(scores, keep):
+    weights = ours.masked_softmax(scores, mask=keep)
     return -xp.sum(weights * xp.log(xp.where(weights > 0, weights, 1)), -1)
 
 
-def additive_at_once(queries, keys, W_q, W_k, w_v):
-    q, k = queries @ xp.swapped(W_q), keys @ xp.swapped(W_k)
-    return xp.einsum("bnmh,h->bnm", xp.tanh(q[:, :, None] + k[:, None]), w_v)
+def entropy_by_nansum(scores, keep):
+    weights = ours.masked_softmax(scores, mask=keep)
+    return -xp.nansum(weights * xp.log(weights), -1)
 
 
-def additive_one_by_one(queries, keys, W_q, W_k, w_v):  # as large, behind a map
+def additive_one_by_one(queries, keys, W_q, W_k, w_v):  # too large, behind a map
     q, k = queries @ xp.swapped(W_q), keys @ xp.swapped(W_k)
     return xp.vmap(lambda q, k: xp.einsum("nmh,h->nm", xp.tanh(q[:, None] + k), w_v))(q, k)
-
-
-def entropy(scores, keep):
-    return entropy_of(ours.masked_softmax(scores, mask=keep))
 
 
 def entropies(blocks):  # with the state in one array (n, 3)
@@ -54,36 +47,17 @@ def entropies_in_two_passes(blocks):
 
 
 @pytest.mark.parametrize(
-    ("number", "answer", "mistake"),
+    ("number", "answer", "mistake", "says"),
     [
-        ("4.3", entropy, None),
-        ("4.3", lambda s, keep: xp.sum(plogp(ours.masked_softmax(s, mask=keep)), -1), "zero times"),
-        (
-            "4.3",
-            lambda s, keep: xp.nansum(plogp(ours.masked_softmax(s, mask=keep)), -1),
-            "gradient",
-        ),
-        ("4.3", lambda s, keep: xp.mean(entropy(s, keep)), "wrong shape"),
-        ("5.2", xp.vmap(lambda query, keys: xp.einsum("d,md->m", query, keys)), None),
-        ("7.3", additive_at_once, "an array too large"),
-        ("7.3", additive_one_by_one, "an array too large"),
-        ("9.2", entropies, None),
+        ("4.3", entropy, None, "passed"),
+        ("4.3", entropy_by_nansum, "gradient", "not finite"),
+        ("7.3", additive_one_by_one, "an array too large", "makes an array of shape"),
+        ("9.2", entropies, None, "passed"),
+        ("9.2", entropies_of_a_list, "exception", "you keep what has gone by"),
+        ("9.2", entropies_in_two_passes, "exception", "it can be read only once"),
     ],
 )
-def test_answers_of_students(number, answer, mistake):
+def test_answers_of_students(number, answer, mistake, says):
     result = check(number, answer)
-    assert result.passed is (mistake is None)
-    assert mistake is None or result.mistake.startswith(mistake)
-
-
-@pytest.mark.parametrize(
-    ("answer", "complaint"),
-    [
-        (entropies_of_a_list, "you keep what has gone by"),
-        (entropies_in_two_passes, "it can be read only once"),
-    ],
-)
-def test_a_stream_is_read_once_and_not_kept(answer, complaint):
-    result = check("9.2", answer)
-    assert not result.passed
-    assert complaint in result.message
+    assert result.mistake == mistake
+    assert says in result.text()

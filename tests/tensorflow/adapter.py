@@ -35,11 +35,9 @@ xp = SimpleNamespace(
     nansum=nansum,
     amax=tf.reduce_max,
     sum=tf.reduce_sum,
-    mean=tf.reduce_mean,
     asarray=tf.convert_to_tensor,
     concatenate=tf.concat,
     maximum=tf.maximum,
-    softmax=tf.nn.softmax,
     swapped=tf.linalg.matrix_transpose,
 )
 
@@ -97,11 +95,7 @@ def named(layer) -> dict:
 
 def parameters(layer) -> dict:
     """Return the parameters: W_q is a matrix (outputs, inputs), W_q.bias its bias."""
-    return {name: turned(value.value) for name, value in named(layer).items()}
-
-
-def turned(value):
-    return tf.transpose(value)  # a vector stays
+    return {name: tf.transpose(value.value) for name, value in named(layer).items()}
 
 
 def with_parameters(layer, values: dict):
@@ -109,7 +103,7 @@ def with_parameters(layer, values: dict):
     own = named(layer)
 
     def called(queries, keys, inputs, valid_lens=None, **options):
-        mapping = [(own[name], turned(values[name])) for name in own]
+        mapping = [(own[name], tf.transpose(values[name])) for name in own]  # a vector stays
         with keras.StatelessScope(state_mapping=mapping):
             return layer(queries, keys, inputs, valid_lens=valid_lens, **options)
 
