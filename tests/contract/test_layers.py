@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.contract import samples
+from tests.contract import oracle, samples
 from tests.contract.comparing import (
     HALF,
     TOLERANCE,
@@ -19,7 +19,6 @@ from tests.contract.comparing import (
     slopes,
 )
 from tests.contract.framework import adapter, array, dtype_of, numpy, ours, parameters, rounded
-from tests.contract.oracle import by_loops
 from tests.contract.samples import ATTENTIONS, INF, LENS, MASKS, NAN, B, D, M, N, V, batch, normal
 
 every_score = pytest.mark.parametrize("name", ATTENTIONS)
@@ -30,7 +29,7 @@ SHAPES += [(B, N, M, D), (B, N, M, 5)]  # values as long as keys, and longer
 def in_loops(name, arrays, lens=None, mask=None):
     """Outputs and weights of the layer `name` by loops."""
     score = ATTENTIONS[name].score(parameters(ATTENTIONS[name].make()))
-    return by_loops(score, arrays, lens, mask)
+    return oracle.attention(score, arrays, lens, mask)
 
 
 @every_score
@@ -77,7 +76,7 @@ def test_gradients_are_those_of_the_loop_also_for_parameters(name, lens):
 
     def squares(queries, keys, given_values, *of_layer):
         score = ATTENTIONS[name].score(dict(zip(values, of_layer, strict=True)))
-        return by_loops(score, (queries, keys, given_values), lens)[0] ** 2
+        return oracle.attention(score, (queries, keys, given_values), lens)[0] ** 2
 
     want = differences(squares, [*arrays, *values.values()], np.ones((B, N, V)))
     for got in (slopes(layer, arrays, lens, need_weights=False), slopes(layer, arrays, lens)):
@@ -129,7 +128,7 @@ def test_the_output_has_the_type_of_the_inputs_in_every_precision(name, dtype):
     wide = name == "distance" and dtype in HALF and not getattr(adapter, "LIKE_FLAX", False)
     assert dtype_of(weights) == ("float32" if wide else dtype)
     score = ATTENTIONS[name].score(parameters(layer))
-    want, shown = by_loops(score, [rounded(x, dtype) for x in batch()], [0, 3])
+    want, shown = oracle.attention(score, [rounded(x, dtype) for x in batch()], [0, 3])
     close(output, want, 4 * TOLERANCE[dtype])
     close(weights, shown, 4 * TOLERANCE[dtype])
 
