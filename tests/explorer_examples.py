@@ -163,6 +163,7 @@ def planes(kind="distance", x=-3.0, y=1.5):
 def seen(step, words):
     weights = np.array([[0.0, 0.25, 0.75], [0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     read = " and ".join(word for word, on in zip(CUPS, words, strict=True) if on)
+    weights = np.where(words, weights, -np.inf)
     return {"now": weights[step][None], "all": weights, "read": read, "left": 3 - step}
 
 

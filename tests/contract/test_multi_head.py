@@ -109,11 +109,6 @@ def cached(cache) -> tuple:
     return cache.keys[:, :, :read], cache.values[:, :, :read]
 
 
-def mask_with_cache(mask, read: int):
-    """Return rows of a mask over all keys as a call with a cache takes them."""
-    return mask if FIXED_CACHE else mask[:, :read]  # a column for every place of the cache
-
-
 def in_parts(layer, x, parts, need_weights=True, room=0, **each):
     """Return the outputs of x, read in parts with one cache, and that cache.
 
@@ -125,7 +120,8 @@ def in_parts(layer, x, parts, need_weights=True, room=0, **each):
         lens = each["lens"](read, end) if "lens" in each else None
         options = {"causal": each.get("causal", False)}
         if "mask" in each:
-            options["mask"] = array(mask_with_cache(each["mask"][read:end], end))
+            columns = x.shape[1] + room if FIXED_CACHE else end  # one for each place
+            options["mask"] = array(each["mask"][read:end, :columns])
         inputs = (part, part, part, lens)
         options |= {"cache": cache, "need_weights": need_weights}
         outputs.append(numpy(adapter.call(layer, *inputs, **options)[0]))
