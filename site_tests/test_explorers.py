@@ -105,11 +105,10 @@ def walk(page, shown, index):
 MOVES = [
     (examples.heat_map, {}, {"temperature": 2.0, "valid_len": 4}),
     (examples.plots, {}, {"query": 1.5, "sharpness": 5.0}),
-    (examples.one_row, {}, {"words": "two", "fill": "zero"}),
     (examples.planes, {"kind": "additive"}, {"kind": "distance", "x": 0.5}),
     (examples.planes, {}, {"kind": "cosine", "x": -2.0, "y": 2.5}),
     (examples.planes, {"kind": "cosine"}, {"kind": "additive", "x": -2.5, "y": -1.5}),
-    (examples.film, {}, {"step": 2, "order": "backwards"}),
+    (examples.film, {}, {"step": 2, "words": "sugar"}),
 ]
 
 

@@ -19,6 +19,7 @@ from d2l_attention.practice import (
 )
 
 SCORES = np.array([[0.0, 2.0, 1.0, 1.0], [2.0, 1.0, 3.0, 3.0]])
+CUPS = ["tea", "milk", "sugar"]
 WORDS = {"caption": "Caption.", "question": "Question?"}
 
 
@@ -86,27 +87,6 @@ def plots(query=1.0, sharpness=1.0):
         ],
         query=[-3.0, -1.5, 0.0, 1.0, 1.5, 3.0],
         sharpness=[0.1, 1.0, 5.0],
-    )
-
-
-TEA = ["two", "sugars", "please"]
-
-
-def stages(words, fill):
-    filled = np.where(words, [1.0, 3.0, 2.0], fill)
-    weights = softmax(filled)
-    return {"score": filled[None], "weights": weights[None], "sum": weights.sum()}
-
-
-def one_row(words="two, sugars", fill="-inf"):
-    return explore(
-        stages,
-        **WORDS,
-        start={"words": words, "fill": fill},
-        columns=TEA,
-        masked=True,
-        words=Toggles(TEA),
-        fill={"-inf": -np.inf, "a million less": -1e6, "zero": 0.0},
     )
 
 
@@ -180,20 +160,22 @@ def planes(kind="distance", x=-3.0, y=1.5):
     )
 
 
-def seen(step, order):
+def seen(step, words):
     weights = np.array([[0.0, 0.25, 0.75], [0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-    return {"now": weights[step][None], "all": weights, "order": order, "left": 3 - step}
+    read = " and ".join(word for word, on in zip(CUPS, words, strict=True) if on)
+    weights = np.where(words, weights, -np.inf)
+    return {"now": weights[step][None], "all": weights, "read": read, "left": 3 - step}
 
 
-def film(step=0, order="forwards"):
+def film(step=0, words="tea, milk"):
     return explore(
         seen,
         **WORDS,
         steps="step",
         row="step",
-        start={"step": step, "order": order},
+        start={"step": step, "words": words},
         rows="abcd",
         columns=["<a>", "b", "c"],
         step=[0, 1, 2, 3],
-        order=["forwards", "backwards"],
+        words=Toggles(CUPS),
     )

@@ -14,8 +14,6 @@ What a framework's module does in its own way is in `tests/<framework>/adapter.p
     cast, constant     an array in another type, and without a gradient
     make, call, in_training, parameters, with_parameters
                        a layer, its outputs and weights, its parameters as (outputs, inputs)
-    new_cache, cached, mask_with_cache
-                       a cache of keys and values, what it holds, and a mask for its places
     additive_scores    with weights (h,)
     compiled, for_all_sizes
                        a function as one program, and a layer as one for inputs of any sizes

@@ -1,9 +1,5 @@
-"""Attention with plain loops over Python's own float64: slow, and nothing shared with the module.
+"""Attention with loops over Python's own float64: slow, and nothing shared with the module."""
 
-Arrays come in as nested lists (`array.tolist()`); results go out as nested lists.
-"""
-
-import itertools
 import math
 from collections.abc import Callable
 
@@ -18,23 +14,15 @@ KERNELS = {
 }
 
 
-def at(nested, index):
-    for i in index:
-        nested = nested[i]
-    return nested
-
-
-def allowed(index, j, lens=None, mask=None, mask_shape=()) -> bool:
-    """May row `index` = (example, ..., query) attend to key j?"""
+def allowed(shape, lens=None, mask=None) -> np.ndarray:
+    """May a query attend to a key? Of scores (b, ..., n, m)."""
+    keep = np.array(np.broadcast_to(True if mask is None else mask, shape))
     if lens is not None:
-        length = lens[index[0]]
-        length = length[index[-1]] if isinstance(length, list) else length
-        if j >= length:
-            return False
-    if mask is None:
-        return True
-    full = (*index, j)[len(index) + 1 - len(mask_shape) :]
-    return at(mask, [0 if size == 1 else i for i, size in zip(full, mask_shape, strict=True)])
+        lens = np.asarray(lens)
+        for index in np.ndindex(shape[:-1]):
+            length = lens[index[0]] if lens.ndim == 1 else lens[index[0], index[-1]]
+            keep[index][length:] = False
+    return keep
 
 
 def softmax_of(scores: list[float], keep: list[bool]) -> list[float]:
@@ -46,31 +34,26 @@ def softmax_of(scores: list[float], keep: list[bool]) -> list[float]:
     return [math.exp(s - top) / total if k else 0.0 for s, k in zip(scores, keep, strict=True)]
 
 
-def masked_softmax(X, shape, lens=None, mask=None, mask_shape=()) -> dict[tuple, float]:
-    """Return {index: weight} for scores of any number of axes."""
-    weights = {}
-    for index in itertools.product(*map(range, shape[:-1])):
-        keep = [allowed(index, j, lens, mask, mask_shape) for j in range(shape[-1])]
-        for j, weight in enumerate(softmax_of(at(X, index), keep)):
-            weights[(*index, j)] = weight
+def masked_softmax(X, lens=None, mask=None) -> np.ndarray:
+    """Return the weights for scores of any number of axes, row by row."""
+    X, weights = np.asarray(X, np.float64), np.zeros(np.shape(X))
+    keep = allowed(X.shape, lens, mask)
+    for index in np.ndindex(X.shape[:-1]):
+        weights[index] = softmax_of(X[index].tolist(), keep[index].tolist())
     return weights
 
 
-def attention(score, queries, keys, values, lens=None, mask=None, mask_shape=(), value_size=0):
+def attention(score: Callable, arrays, lens=None, mask=None) -> tuple[np.ndarray, np.ndarray]:
     """Return outputs and weights of one minibatch without heads, for any score(query, key)."""
-    outputs, weights = [], []
-    for i, (qs, ks, vs) in enumerate(zip(queries, keys, values, strict=True)):
-        outputs.append([])
-        weights.append([])
-        for r, q in enumerate(qs):
-            keep = [allowed((i, r), j, lens, mask, mask_shape) for j in range(len(ks))]
-            row = softmax_of([score(q, k) for k in ks], keep)
-            blend = [0.0] * value_size
-            for weight, v in zip(row, vs, strict=True):
-                if weight:
-                    blend = [total + weight * x for total, x in zip(blend, v, strict=True)]
-            outputs[-1].append(blend)
-            weights[-1].append(row)
+    queries, keys, values = (np.asarray(x).tolist() for x in arrays)
+    sizes = (*np.shape(arrays[0])[:2], np.shape(arrays[1])[1])  # (b, n, m)
+    scores, outputs = np.zeros(sizes), np.zeros((*sizes[:2], np.shape(arrays[2])[-1]))
+    for i, r, j in np.ndindex(sizes):
+        scores[i, r, j] = score(queries[i][r], keys[i][j])
+    weights = masked_softmax(scores, lens, mask)
+    for i, r, j in np.ndindex(sizes):
+        if weight := weights[i, r, j]:
+            outputs[i, r] += [float(weight) * x for x in values[i][j]]
     return outputs, weights
 
 
@@ -101,18 +84,3 @@ def bilinear_score(q, k, W_q, W_k=None) -> float:
 def cosine_score(q, k, temperature) -> float:
     lengths = math.sqrt(dot(q, q)) * math.sqrt(dot(k, k))
     return dot(q, k) / lengths / temperature if lengths else 0.0
-
-
-def by_loops(score: Callable, arrays, lens=None, mask=None) -> tuple[np.ndarray, np.ndarray]:
-    """Return outputs and weights for NumPy arrays of any sizes."""
-    queries, keys, values = (np.asarray(x, np.float64) for x in arrays)
-    shape, v = () if mask is None else mask.shape, values.shape[-1]
-    lists = (x.tolist() for x in (queries, keys, values))
-    mask = None if mask is None else mask.tolist()
-    outputs, weights = attention(score, *lists, as_lists(lens), mask, shape, v)
-    b, n = queries.shape[:2]
-    return np.reshape(outputs, (b, n, v)), np.reshape(weights, (b, n, keys.shape[1]))
-
-
-def as_lists(lens):
-    return lens if lens is None or isinstance(lens, list) else np.asarray(lens).tolist()

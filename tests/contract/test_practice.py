@@ -11,7 +11,8 @@ from d2l_attention.arrays import as_array, dtype_of
 from d2l_attention.practice import Exercise, check
 from d2l_attention.practice.exercises import symptom
 from tests.contract.comparing import HALF
-from tests.contract.framework import adapter, array, framework, numpy, xp
+from tests.contract.framework import adapter, array, framework, numpy, ours, xp
+from tests.contract.samples import INF
 
 
 def row_shares(x):
@@ -42,6 +43,8 @@ class ShapeMistakes:
         return 2, 4, 1
 
 
+AXIS_LOST = "Did an axis get lost on the way? A sum or a maximum keeps its axis with "
+AXIS_LOST += f"{framework.KEEP_AXIS}=True. The result has shape (2, 3)."
 RIGHT = row_shares(SHARES.cases()[0][0].astype(float))
 
 
@@ -96,6 +99,8 @@ def test_a_right_answer_passes_on_all_inputs(capsys):
         (lambda x: xp.sum(x), "wrong shape", "yours has ()"),
         (lambda x: x[:0], "wrong shape", "yours has (0, 3)"),
         (not_theirs, "exception", "return (2 * x).cholesky_that_is_not_there())"),
+        (lambda x: x / xp.sum(x, -1), "exception", AXIS_LOST),
+        (lambda x: row_shares(numpy(x)), "a NumPy array", "stay in the arrays"),
         (lambda x: 1 / 0, "exception", "raises ZeroDivisionError: division by zero (line "),
         (lambda x: sys.exit(), "exception", "raises SystemExit"),
         (lambda: 1, "wrong arguments", "takes (), and the task calls it with (x)"),
@@ -167,19 +172,6 @@ def test_long_and_deep_answers_are_cut():
     assert "1 of 1200 entries differ; the first at [1, 2, 3]" in lines[-1]
 
 
-def test_a_lost_axis_is_named():
-    result = check(SHARES, lambda x: x / xp.sum(x, -1))
-    assert result.status == "error"
-    assert "Did an axis get lost on the way?" in result.message
-    kept = f"with {framework.KEEP_AXIS}=True. The result has shape (2, 3)."
-    assert result.message.endswith(kept)
-
-
-def test_a_numpy_array_is_no_tensor():
-    result = check(SHARES, lambda x: row_shares(numpy(x)))
-    assert result.mistake == "a NumPy array"
-
-
 def test_a_mistake_needs_a_sentence_or_the_name_of_one():
     exercise = Exercise("0.8", row_shares, two_inputs)
     with pytest.raises(ValueError, match="the mistake 'of no name' has no docstring"):
@@ -217,6 +209,58 @@ def test_a_right_value_with_a_wrong_gradient_does_not_pass():
     assert check(exercise, right).passed
     assert check(exercise, detached).mistake == "gradient"
     assert "gradient with respect to x is wrong" in check(exercise, doubled).message
+
+
+# ---- answers as students write them to exercises of the book
+
+
+def entropy_by_nansum(scores, keep):
+    weights = ours.masked_softmax(scores, mask=keep)
+    return -xp.nansum(weights * xp.log(weights), -1)
+
+
+def additive_one_by_one(queries, keys, W_q, W_k, w_v):  # too large, behind a map
+    q, k = queries @ xp.swapped(W_q), keys @ xp.swapped(W_k)
+    return xp.vmap(lambda q, k: xp.einsum("nmh,h->nm", xp.tanh(q[:, None] + k), w_v))(q, k)
+
+
+def entropies(blocks):  # with the state in one array (n, 3)
+    state = None
+    for a in blocks:
+        c, s, o = (-INF, 0.0, 0.0) if state is None else (state[:, i : i + 1] for i in range(3))
+        new = xp.maximum(xp.asarray(c), xp.amax(a, -1)[..., None])
+        shrink, e = xp.exp(c - new), xp.exp(a - new)
+        s = shrink * s + xp.sum(e, -1)[..., None]
+        o = shrink * o + xp.sum(e * a, -1)[..., None]
+        state = xp.concatenate([new, s, o], -1)
+    return (new + xp.log(s) - o / s)[:, 0]
+
+
+def entropies_of_a_list(blocks):
+    return entropies([xp.concatenate(list(blocks), -1)])
+
+
+def entropies_in_two_passes(blocks):
+    largest = -INF
+    for block in blocks:
+        largest = xp.maximum(xp.asarray(largest), xp.amax(block, -1))
+    return largest + xp.log(sum(xp.sum(xp.exp(block - largest[:, None]), -1) for block in blocks))
+
+
+@pytest.mark.parametrize(
+    ("number", "answer", "mistake", "says"),
+    [
+        ("4.3", entropy_by_nansum, "gradient", "not finite"),
+        ("7.3", additive_one_by_one, "an array too large", "makes an array of shape"),
+        ("9.2", entropies, None, "passed"),
+        ("9.2", entropies_of_a_list, "exception", "you keep what has gone by"),
+        ("9.2", entropies_in_two_passes, "exception", "it can be read only once"),
+    ],
+)
+def test_answers_of_students(number, answer, mistake, says):
+    result = check(number, answer)
+    assert result.mistake == mistake
+    assert says in result.text()
 
 
 @pytest.mark.parametrize(("number", "others"), [("4.9", "4.1, 4.2"), ("words", "none")])

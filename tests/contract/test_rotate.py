@@ -42,38 +42,14 @@ def test_positions_broadcast_axis_by_axis(shape):
     close(turn(x, at, base=10.0), rotated(x, at, base=10.0))
 
 
-def test_a_mapped_rotation_is_right_for_all_positions():
+@pytest.mark.slow
+def test_a_mapped_or_compiled_rotation_is_right_for_all_positions():
     x, at = normal(3, 2, 4), np.array([[0, 1], [4, 2], [9, 9]])
     mapped = adapter.xp.vmap(ours.rotate)(array(x), array(at))
+    compiled = adapter.compiled(ours.rotate)[0]
     for i in range(3):
         close(mapped[i], rotated(x[i], at[i]))
-
-
-@pytest.mark.slow
-def test_a_compiled_rotation_is_right_for_all_positions():
-    x, compiled = normal(2, 2, 4), adapter.compiled(ours.rotate)[0]
-    for at in (np.array([0, 1]), np.array([4, 2])):
-        close(compiled(array(x), array(at)), rotated(x, at))
-
-
-@pytest.mark.parametrize(
-    "shape", [(2, 3), (1, 3), (1, 1, 1, 3), (2, 1, 1), (3, 1, 3), (2, 3, 1), ()]
-)
-def test_positions_that_might_belong_to_other_axes_are_refused(shape):
-    message = "positions must have shape (3,) or broadcast to (2, 2, 3) with all axes, "
-    message += f"as (2, 1, 3) does, got {shape}"
-    positions = array(np.zeros(shape, np.int32))
-    refuses(ours.rotate, ValueError, message, array(normal(2, 2, 3, 4)), positions)
-
-
-def test_positions_do_not_add_axes_or_examples():
-    zeros = (array(np.zeros(shape, np.int32)) for shape in ((1, 3), (2, 3)))
-    message = "must have shape (3,), got (1, 3)"
-    refuses(ours.rotate, ValueError, message, array(normal(3, 4)), next(zeros))
-    message = (
-        "must have shape (3,) or broadcast to (1, 3) with all axes, as (1, 3) does, got (2, 3)"
-    )
-    refuses(ours.rotate, ValueError, message, array(normal(1, 3, 4)), next(zeros))
+        close(compiled(array(x[i]), array(at[i])), rotated(x[i], at[i]))
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
@@ -91,11 +67,28 @@ def test_the_gradient_of_a_rotation_turns_back():
     close(gradient, turn(direction, -np.arange(3)))
 
 
-def test_wrong_vectors_and_positions_are_refused_with_what_would_fit():
+BROADCAST = "(3,) or broadcast to {} with all axes, as {} does"
+SHAPES = {  # of vectors; what fits; positions that might belong to other axes, or add some
+    (2, 2, 3, 4): (
+        BROADCAST.format((2, 2, 3), (2, 1, 3)),
+        [(2, 3), (1, 3), (1, 1, 1, 3), (2, 1, 1), (3, 1, 3), (2, 3, 1), ()],
+    ),
+    (1, 3, 4): (BROADCAST.format((1, 3), (1, 3)), [(2, 3)]),
+    (3, 4): ("(3,)", [(1, 3), (4,), ()]),
+}
+
+
+@pytest.mark.parametrize("vectors", SHAPES)
+def test_positions_that_do_not_fit_are_refused_with_what_would(vectors):
+    fits, wrong = SHAPES[vectors]
+    for shape in wrong:
+        message = f"positions must have shape {fits}, got {shape}"
+        positions = array(np.zeros(shape, np.int32))
+        refuses(ours.rotate, ValueError, message, array(normal(*vectors)), positions)
+
+
+def test_vectors_of_odd_dimension_or_of_integers_are_refused():
     message = "dimension must be even, as features go in pairs, got 3; 2 or 4 would fit"
     refuses(ours.rotate, ValueError, message, array(np.ones((2, 3))))
     x = array(np.ones((2, 4), np.int32))
     refuses(ours.rotate, TypeError, f"x must be floating point, got {x.dtype}", x)
-    for positions, shape in ((np.arange(3), (3,)), (np.array(1), ())):
-        message = f"positions must have shape (2,), got {shape}"
-        refuses(ours.rotate, ValueError, message, array(np.ones((2, 4))), array(positions))

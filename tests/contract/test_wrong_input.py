@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from d2l_attention.checks import kind
+from d2l_attention.figures import as_panels, show_heatmaps, show_sentences
 from tests.contract.comparing import refuses
 from tests.contract.framework import adapter, array, numpy, ours
 from tests.contract.samples import ATTENTIONS, NAN, B, D, M, N, batch, normal
@@ -132,3 +133,12 @@ def test_a_shape_that_differs_is_named():
     x = array(np.zeros((2, 3)))
     ours.check_shape(x, (2, 3))
     refuses(ours.check_shape, ValueError, "must have shape (3, 2), got (2, 3)", x, (3, 2))
+
+
+def test_heat_maps_whose_sizes_do_not_fit_are_refused():
+    for shape in ((3,), (1, 1, 1, 2, 3)):
+        refuses(as_panels, ValueError, "matrices must have shape", array(np.zeros(shape)))
+    call = (array(np.zeros((1, 2, 3, 3))), "keys", "queries")
+    refuses(show_heatmaps, ValueError, "titles must have length 2, got 1", *call, titles=["one"])
+    call = [["a", "b"]], array(np.ones((1, 3)))
+    refuses(show_sentences, ValueError, "weights must have shape (1, 2)", *call)

@@ -21,12 +21,9 @@ OWN_ARGUMENTS_OF = {
     "fused_attention": {"implementation"},
     "KeyValueCache": {"b", "num_heads", "m", "d"},  # it has a fixed size
 }
-
-
 NAMES = ("where", "exp", "log", "tanh", "flip", "einsum", "nansum")
-NAMES += ("amax", "asarray", "concatenate", "maximum", "sum", "mean")
+NAMES += ("amax", "asarray", "concatenate", "maximum", "sum")
 xp = SimpleNamespace(
-    softmax=jax.nn.softmax,
     vmap=jax.vmap,
     swapped=jnp.matrix_transpose,
     **{name: getattr(jnp, name) for name in NAMES},
@@ -107,21 +104,6 @@ def for_all_sizes(layer, *example):
         for row, x in zip(rows, example, strict=True)
     ]
     return export.export(jax.jit(layer))(*given).call
-
-
-def new_cache(layer, b: int, m: int, d: int):
-    return ours.KeyValueCache(b, layer.num_kv_heads, m, d)
-
-
-def cached(cache) -> tuple:
-    """Return the keys and values that a cache holds, (b, heads, read, d)."""
-    read = int(cache.length[...])
-    return cache.keys[..., :read, :], cache.values[..., :read, :]
-
-
-def mask_with_cache(mask, read: int):
-    """Return rows of a mask over all keys as a call with a cache takes them."""
-    return mask  # it has a column for every place of the cache
 
 
 additive_scores = ours.additive_scores

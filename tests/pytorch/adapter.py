@@ -14,7 +14,7 @@ CALL = "forward"
 OWN_ARGUMENTS = {"device", "tensor", "tensors"}
 OWN_ARGUMENTS_OF = {"fused_attention": {"dropout"}}
 NAMES = ("where", "exp", "log", "tanh", "flip", "einsum", "nansum")
-NAMES += ("amax", "asarray", "concatenate", "maximum", "softmax", "sum", "mean")
+NAMES += ("amax", "asarray", "concatenate", "maximum", "sum")
 xp = SimpleNamespace(
     vmap=torch.vmap,
     swapped=torch.Tensor.mT.__get__,
@@ -98,20 +98,6 @@ def for_all_sizes(layer, *example):
     b, n, m = (torch.export.Dim(axis, min=2, max=4096) for axis in "bnm")
     shapes = {"tensors": ({0: b, 1: n}, {0: b, 1: m}, {0: b, 1: m}, {0: b})}
     return torch.export.export(Call(layer), example, dynamic_shapes=shapes).module()
-
-
-def new_cache(layer, b: int, m: int, d: int):
-    return ours.KeyValueCache()
-
-
-def cached(cache) -> tuple:
-    """Return the keys and values that a cache holds, (b, heads, read, d)."""
-    return cache.keys, cache.values
-
-
-def mask_with_cache(mask, read: int):
-    """Return rows of a mask over all keys as a call with a cache takes them."""
-    return mask[:, :read]
 
 
 def additive_scores(q, k, w, **options):

@@ -147,18 +147,6 @@ def test_a_score_of_one_layer_alone_counts_without_weights_too():
     torch.testing.assert_close(layer(x, x, x, need_weights=False), layer(x, x, x))
 
 
-def test_the_two_corners_where_the_fused_function_differs_are_those_of_its_docstring():
-    x, layer = torch.randn(1, 2, 3), DotProductAttention()
-    bad, none = x.clone(), torch.zeros(2, 2, dtype=torch.bool)
-    bad[0, 0] = torch.nan
-    assert (layer(bad, x, x, mask=none) == 0).all()
-    assert layer(bad, x, x, mask=none, need_weights=False)[0, 0].isnan().all()
-    keep, low = torch.tensor([True, False]), torch.tensor([[[-torch.inf], [0.0]]])
-    layer.features = lambda queries, keys: (torch.ones(1, 2, 1), low)  # the allowed score is -inf
-    assert (layer(x, x, x, mask=keep, need_weights=False) == 0).all()
-    assert layer(x, x, x, mask=keep).isnan().all()
-
-
 def test_distances_run_on_a_fused_kernel_though_their_features_are_longer_than_the_values():
     x = torch.randn(1, 64, 16)
     with torch.no_grad(), torch.autograd.profiler.profile() as seen:

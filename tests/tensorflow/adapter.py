@@ -35,11 +35,9 @@ xp = SimpleNamespace(
     nansum=nansum,
     amax=tf.reduce_max,
     sum=tf.reduce_sum,
-    mean=tf.reduce_mean,
     asarray=tf.convert_to_tensor,
     concatenate=tf.concat,
     maximum=tf.maximum,
-    softmax=tf.nn.softmax,
     swapped=tf.linalg.matrix_transpose,
 )
 
@@ -97,11 +95,7 @@ def named(layer) -> dict:
 
 def parameters(layer) -> dict:
     """Return the parameters: W_q is a matrix (outputs, inputs), W_q.bias its bias."""
-    return {name: turned(value.value) for name, value in named(layer).items()}
-
-
-def turned(value):
-    return tf.transpose(value)  # a vector stays
+    return {name: tf.transpose(value.value) for name, value in named(layer).items()}
 
 
 def with_parameters(layer, values: dict):
@@ -109,7 +103,7 @@ def with_parameters(layer, values: dict):
     own = named(layer)
 
     def called(queries, keys, inputs, valid_lens=None, **options):
-        mapping = [(own[name], turned(values[name])) for name in own]
+        mapping = [(own[name], tf.transpose(values[name])) for name in own]  # a vector stays
         with keras.StatelessScope(state_mapping=mapping):
             return layer(queries, keys, inputs, valid_lens=valid_lens, **options)
 
@@ -137,21 +131,6 @@ def for_all_sizes(layer, *example):
     *arrays, lens = example
     signature = [tf.TensorSpec((None, None, x.shape[2]), x.dtype) for x in arrays]
     return tf.function(layer, input_signature=[*signature, tf.TensorSpec((None,), lens.dtype)])
-
-
-def new_cache(layer, b: int, m: int, d: int):
-    return ours.KeyValueCache(b, layer.num_kv_heads, m, d)
-
-
-def cached(cache) -> tuple:
-    """Return the keys and values that a cache holds, (b, heads, read, d)."""
-    read = int(cache.length)
-    return cache.keys[:, :, :read], cache.values[:, :, :read]
-
-
-def mask_with_cache(mask, read: int):
-    """Return rows of a mask over all keys as a call with a cache takes them."""
-    return mask  # it has a column for every place of the cache
 
 
 def additive_scores(q, k, w_v, block=0):
