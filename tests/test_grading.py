@@ -13,6 +13,7 @@ import pytest
 
 from bookbinder.classroom import grading, sandbox, submissions
 from bookbinder.classroom.grading import Question, Session, grade, needed_sources, steps
+from bookbinder.classroom.inside import unpacked
 from bookbinder.classroom.submissions import grade_folder
 from bookbinder.files import BookError
 from bookbinder.solutions import read_bound
@@ -219,6 +220,9 @@ def test_the_books_own_solutions_get_all_points_with_any_seed():
     chapter = [one for one in chapters(edition) if one.name == name]
     questions = submissions.questions_in(sheets(BOOK, edition, chapter)[name], name)
     session = Session(FRAMEWORK)
+    imported = "float('torch' in __import__('sys').modules)"
+    reply = session.ask({"of": imported, "inputs": [], "stream": False}, 10)
+    assert unpacked(reply["array"]) == 1  # so that the import takes no answer's time
     for step in steps(notebook, questions):
         if isinstance(step, str):
             session.run(step)

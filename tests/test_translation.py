@@ -35,7 +35,7 @@ from bookbinder.notation import PAGE
 from bookbinder.page import Page, link_problems, shown_words, slug
 from bookbinder.publish import as_comment, published
 from bookbinder.solutions import folded
-from bookbinder.steps import READ_AND_PRACTISED, filled_in
+from bookbinder.steps import filled_in
 from bookbinder.worksheets import checks_in, invitation, students
 from tests.conftest import SAMPLE, TINY, bind_without_running, write_files
 from tests.pseudo import LANGUAGE, PSEUDO, messages, pseudo
@@ -379,7 +379,8 @@ def chapter_twice(tmp_path):
     """A chapter, filled in, in English and in other words."""
     (tmp_path / "01_first.md").write_text(SAMPLE)
     chapter = read_chapter(tmp_path / "01_first.md", "book/01_first.md")
-    texts = [READ_AND_PRACTISED, *(text for text, *_ in messages_of(chapter))]
+    read = "about {minutes} minutes to read, {practised} for the exercises"
+    texts = [read, *(text for text, *_ in messages_of(chapter))]
     book = Book(tmp_path, "T", 9, ("01_first",), ())
     (chapter,) = filled_in(book, Edition(tmp_path, "pytorch"), [chapter])
     return chapter, translated(chapter, speaking({text: pseudo(text) for text in texts}))

@@ -33,7 +33,7 @@ from d2l_attention.practice.exercises import Exercise, find
 SEED = ".grading-seed"  # of the inputs: whoever has it can prepare answers
 TABLE = "grades-{}.csv"
 AT_ONCE = os.cpu_count() or 1
-LARGEST = 20 * 2**20  # bytes of a notebook
+LARGEST = 200 * 2**20  # bytes of a notebook; a tenth of it without its outputs
 MOST_LETTERS = 500  # of a field
 RUBRIC = """\
 **2 points**: the result and each step of the reasoning, as in the solution.
@@ -60,6 +60,10 @@ class Submission:
     chosen: Sheet | None = None  # the one that is graded
     trouble: str = ""
     results: dict[str, Result] = field(default_factory=dict)
+
+    @property
+    def late(self) -> list[str]:
+        return [number for number, result in self.results.items() if is_late(result)]
 
 
 def grade_folder(
@@ -131,10 +135,12 @@ def read_sheet(submission: Submission, path: Path, folder: Path) -> None:
         text = path.read_text(encoding="utf-8-sig")
         notebook = unexecuted(nbformat.reads(text, as_version=4))
         by_exercise(notebook)  # raises where a cell has no text
+        if len(as_text(notebook)) > LARGEST // 10:
+            raise ValueError
         chapters = {number.partition(".")[0] for number in checks_in(notebook)}
         submission.sheets.append(Sheet(path, notebook, chapters))
     except Exception:  # whatever stands in it
-        submission.trouble = f"no notebook, or one above {LARGEST >> 20} MB: {name}"
+        submission.trouble = f"no notebook, or too large a one: {name}"
 
 
 def choose_sheet(submission: Submission, chapter: str) -> None:
@@ -212,9 +218,11 @@ def grade_all(
 
     def graded(submission: Submission) -> Submission:
         if submission.chosen and not submission.trouble:
+            late = [q for q in questions if q.exercise.number in submission.late]
             sessions.append(session := Session(framework))
             try:
-                submission.results = grade(submission.chosen.notebook, questions, session)
+                notebook = submission.chosen.notebook
+                submission.results |= grade(notebook, late or questions, session)
             except Exception as error:  # it must not keep the others from being graded
                 submission.trouble = f"this notebook breaks the grader: {error!r}"
         return submission
@@ -223,12 +231,16 @@ def grade_all(
         running = [pool.submit(graded, submission) for submission in todo]
         try:
             for done in tqdm(as_completed(running), total=len(running), disable=None):
-                table.add(done.result())
+                if not done.result().late:
+                    table.add(done.result())
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for session in sessions:
                 session.give_up()
             raise
+    for submission in todo:
+        if submission.late:
+            table.add(graded(submission))  # once more, with nothing beside it
     table.write()
 
 
@@ -272,8 +284,7 @@ class Table:
                 row[heading(exercise)] = int(result.passed)
                 row[f"{exercise.number} mistake"] = "" if result.passed else mistake
                 lines.append(f"{exercise.number} {result.status}. {result.message}")
-        late = any(map(is_late, submission.results.values()))
-        if not (submission.trouble or late):  # these are looked at again
+        if not (submission.trouble or submission.late):  # these are looked at again
             row["notebook"] = self.digest(submission)
         row = {column: safe(value) for column, value in row.items()}
         before = self.rows.get(row["submission"], {})

@@ -1,0 +1,39 @@
+"""How the cases run in JAX."""
+
+import math
+
+import jax
+from flax import linen, nnx
+
+from benchmarks.d2l_source import d2l_of
+from d2l_attention import jax as ours
+
+d2l = d2l_of("jax.py", jax=jax, jnp=jax.numpy, nn=linen, math=math)
+PACKAGES, COMPILED, MEMORY = ("jax", "flax", "d2l"), "jitted", "temporary MiB, jitted"
+array, compiled, finish = jax.numpy.asarray, jax.jit, jax.block_until_ready
+memory = ours.temporary_bytes
+
+
+def functions(kind: str, inputs: tuple) -> dict:
+    if kind == "softmax":
+        of = {"d2l": d2l.masked_softmax, "ours": ours.masked_softmax}
+        return of | {"no mask": lambda x, _: jax.nn.softmax(x)}
+    if kind == "dot product":
+        theirs, own = d2l.DotProductAttention(0.0), ours.DotProductAttention()
+        of = {"d2l": lambda *x: theirs.apply({}, *x)[0], "ours": own}
+        of["ours, with weights"] = lambda *x: own(*x, need_weights=True)[0]
+        return of | {"jax.nn.dot_product_attention": built_in}
+    h = inputs[0].shape[-1]
+    theirs = d2l.AdditiveAttention(h, 0.0)
+    variables = theirs.init(jax.random.key(0), *inputs)
+    own = ours.AdditiveAttention(h, query_size=h, key_size=h, rngs=nnx.Rngs(0))
+    return {"d2l": lambda *x: theirs.apply(variables, *x)[0], "ours": own}
+
+
+def built_in(queries, keys, values, lens):
+    heads = (x[:, :, None] for x in (queries, keys, values))  # (b, n, 1, d)
+    return jax.nn.dot_product_attention(*heads, key_value_seq_lengths=lens)[:, :, 0]
+
+
+def gradient(function, *inputs):
+    return jax.grad(lambda *x: function(*x).sum(), tuple(range(len(inputs) - 1)))(*inputs)

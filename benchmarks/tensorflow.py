@@ -1,0 +1,42 @@
+"""How the cases run in TensorFlow."""
+
+import keras
+import tensorflow as tf
+
+from benchmarks.d2l_source import d2l_of
+from d2l_attention import tensorflow as ours
+
+d2l = d2l_of("tensorflow.py", tf=tf, Module=keras.Model)
+PACKAGES, COMPILED = ("tensorflow", "keras", "d2l"), "graph"
+MEMORY, memory = "temporary MiB, with XLA", ours.temporary_bytes
+array, compiled = tf.constant, tf.function
+
+
+def functions(kind: str, inputs: tuple) -> dict:
+    if kind == "softmax":
+        of = {"d2l": d2l.masked_softmax, "ours": ours.masked_softmax}
+        return of | {"no mask": lambda x, _: tf.nn.softmax(x)}
+    if kind == "dot product":
+        own, h = ours.DotProductAttention(), inputs[0].shape[-1]
+        of = {"d2l": d2l.DotProductAttention(0.0), "ours": own}
+        of["ours, with weights"] = lambda *x: own(*x, need_weights=True)[0]
+        return of | {"keras.layers.Attention": built_in}
+    h = inputs[0].shape[-1]
+    theirs, own = d2l.AdditiveAttention(h, h, h, 0.0), ours.AdditiveAttention(h)
+    return {"d2l": theirs, "ours": own}
+
+
+def built_in(queries, keys, values, lens):
+    keep, root = tf.sequence_mask(lens, keys.shape[1]), queries.shape[-1] ** 0.5
+    return keras.layers.Attention()([queries / root, values, keys], mask=[None, keep])
+
+
+def gradient(function, *inputs):
+    with tf.GradientTape() as tape:
+        tape.watch(inputs[:-1])
+        total = tf.reduce_sum(function(*inputs))
+    return tape.gradient(total, inputs[:-1])
+
+
+def finish(result=None) -> None:
+    tf.test.experimental.sync_devices()
