@@ -109,7 +109,9 @@ def has_gpu() -> bool:
 def environment(device: str, cache: Path) -> dict[str, str]:
     """Let it keep every program that it compiles: it compiles one for each small operation."""
     doing = ("reading", "writing")
-    return {
+    # A GPU would multiply matrices of float32 with three digits.
+    exact = {} if device == "cpu" else {"JAX_DEFAULT_MATMUL_PRECISION": "highest"}
+    return exact | {
         "JAX_PLATFORMS": "cpu" if device == "cpu" else "",  # empty: it takes what it finds
         "JAX_COMPILATION_CACHE_DIR": str(cache),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
