@@ -35,7 +35,7 @@ REFERENCES = """
    A note.
 """
 BOOK = {
-    "book.toml": TOML.replace("\n        title", f"\n        {HEAD}        title"),
+    "book.toml": f"{HEAD}{TOML}",
     "README.md": "# Tiny\n\n[![Open in Colab](a.svg)](b)\n\nWhat the book is.\n",
     "book/00_first.md": f"""
 # 0. First
