@@ -27,8 +27,9 @@ AT_ONCE  = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 # These tests start JupyterLab: nothing runs beside them.
 ALONE    = site_tests/test_lab.py
 # What imports a framework is tested with it; all else is tested once, with the first one.
+# The file that starts sandboxes takes longest: the other process runs what follows meanwhile.
 SITE_TESTS = tests/test_site.py tests/test_translated_site.py
-TESTED = $(if $(filter $(FIRST),$(FRAMEWORK)),tests $(addprefix --ignore ,$(SITE_TESTS)),\
+TESTED = $(if $(filter $(FIRST),$(FRAMEWORK)),tests/test_grading.py tests $(addprefix --ignore ,$(SITE_TESTS)),\
 	$(addprefix tests/,$(FRAMEWORK) contract test_exercises.py test_book.py))
 NOTEBOOKS = tests/conftest.py notebooks/$(FRAMEWORK)
 export D2L_DEVICE = $(DEVICE)

@@ -37,6 +37,7 @@ def test_generated_files_are_what_the_source_gives(edition):
     assert not found, listed([*found, "run `make notebooks`"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_stored_outputs_are_whole(edition):
     found = [
@@ -92,6 +93,7 @@ def test_cells_are_formatted_to_79_columns(edition, tmp_path):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_no_worksheet_shows_or_needs_a_solution(edition):
     for page in pages(edition):

@@ -140,6 +140,7 @@ BY_A_THIRD = {text: text + " dài thêm nữa"[: max(3, len(text) // 3)] for tex
 LONGER = Language("vi", lambda _: BY_A_THIRD)
 
 
+@pytest.mark.slow
 def test_words_are_drawn_in_a_language_and_formulas_as_they_are():
     for message in ("weighted sum", "query **q**: runner", "length *ℓ*", "mask"):
         assert WORDS[message].startswith("book/figures/"), message

@@ -37,6 +37,7 @@ def test_a_bad_cell_is_named_with_its_source(tmp_path, cell, reason):
     check_message(tmp_path, cell, reason)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cell", "reason"),
     [

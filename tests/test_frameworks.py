@@ -98,6 +98,7 @@ def test_what_is_known_of_frameworks_loads_none():
     assert not loaded & {frameworks.load(name).PACKAGE for name in frameworks.known()}
 
 
+@pytest.mark.slow
 def test_the_module_loads_neither_exercises_nor_another_framework():
     edition = BOOK.edition(frameworks.current())
     own = f"import {', '.join(frameworks.load(edition.framework).PACKAGES)}"  # may load much

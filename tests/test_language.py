@@ -69,6 +69,7 @@ def test_sentences_speak_the_terms_of_their_framework(edition):
     assert not found, "\n".join(["", *found])
 
 
+@pytest.mark.slow
 def test_homemade_words_stay_out():
     found = [
         f"{path.name}:{number}: {match[0]!r}: {instead}"
@@ -112,6 +113,7 @@ def test_the_name_of_a_letter_in_code_stands_in_the_code_of_its_chapter(edition)
     assert not missing, "\n".join(["", *missing])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edition", BOOK.editions, ids=lambda e: e.framework)
 def test_every_term_of_the_index_is_explained_where_it_first_appears(edition):
     found = early_uses(pages(edition))

@@ -249,6 +249,7 @@ def one_sided(overlays):
     return wrong
 
 
+@pytest.mark.slow
 def test_lines_that_one_edition_alone_replaces_have_been_looked_at_in_the_others():
     """Where this fails: is the line right in the other editions? Then write what it says."""
     book, chapters = read_book(ROOT), {}

@@ -43,6 +43,7 @@ def left_in_english(text: str) -> list[str]:
     return [part for part in PLAIN if part in text]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edition", BOOK.editions, ids=lambda edition: edition.framework)
 def test_stored_outputs_are_in_other_words_and_other_outputs_as_they_are(edition):
     kinds = dict.fromkeys(("d2l-explorer", "d2l-arcs", "border-left:4px solid"), 0)

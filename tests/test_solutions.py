@@ -53,6 +53,7 @@ def test_a_solution_is_text_in_one_fold_and_its_cells_come_back(cells, begins):
     assert unfolded(made) == counted(whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edition", BOOK.editions, ids=lambda edition: edition.framework)
 def test_no_viewer_shows_a_solution_before_it_is_opened(edition):
     seen = 0

@@ -102,6 +102,7 @@ def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, graded, capsys)
     assert capsys.readouterr().out.endswith(f"9 submissions, 4 not graded: {who}\n")
 
 
+@pytest.mark.slow
 def test_points_on_paper_come_into_the_table_and_what_is_handed_in_onto_the_sheet(tmp_path, graded):
     written, large = (new_notebook(cells=list(RIGHT.cells)) for _ in range(2))
     answer = "### Exercise 6.4: the proof\n\n*Your answer:*\n\nBoth sums are one."
@@ -151,6 +152,7 @@ def test_strange_notebooks_and_names_keep_nobody_from_being_graded(tmp_path, gra
     assert {"'=HYPERLINK('a')", "'-2+3", r"two\nlines\x1b[31m", r"two\\nlines"} < set(table)
 
 
+@pytest.mark.slow
 def test_only_what_is_new_is_graded_again(tmp_path, graded, monkeypatch):
     hand_in(tmp_path, ann=WRONG, ben=WRONG)
     for _ in range(2):

@@ -226,6 +226,7 @@ def test_rows_fields_and_tags_stay():
     assert disagreement("two zeros", "2 个 0") == ""  # small numbers may stand for words
 
 
+@pytest.mark.slow
 def test_catalogs_are_those_of_the_book_keep_what_they_must_and_are_compiled():
     for language in BOOK.languages[1:]:
         names = {path.stem for path in catalog_file(BOOK, language, "").parent.glob("*.po")}
@@ -252,6 +253,7 @@ def test_the_readme_leads_from_its_folder_to_the_files_of_the_book():
         assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edition", BOOK.editions, ids=lambda edition: edition.framework)
 def test_every_sentence_of_an_edition_is_translated_also_what_the_binder_composes(edition):
     for chapter in chapters(edition):
