@@ -209,7 +209,10 @@ def test_what_is_wrong_makes_no_point_and_loses_only_its_own_answer(graded, at):
 
 @sandboxed
 def test_frauds_leave_no_process_and_no_file(graded, tmp_path_factory):
-    assert str(sandbox.RUNNER) not in processes()
+    until = time.monotonic() + 20  # what was killed may need a moment on a busy machine
+    while str(sandbox.RUNNER) in processes():
+        assert time.monotonic() < until
+        time.sleep(0.2)
     assert not list(tmp_path_factory.getbasetemp().rglob("MARKER"))
 
 
