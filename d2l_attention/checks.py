@@ -162,8 +162,8 @@ def check_positive(name: str, number: float) -> None:
 def check_positions(shape: tuple[int, ...], vectors: tuple[int, ...]) -> None:
     """Raise ValueError unless positions fit vectors (..., n, d) without d."""
     n, each = vectors[-1:], zip(shape, vectors, strict=True)
-    fits = len(shape) == len(vectors) and all(s in (1, v) for s, v in each)
-    if shape[-1:] != n or not (len(shape) == 1 or fits):
+    broadcasts = len(shape) == len(vectors) and all(s == 1 or fits(s, v) for s, v in each)
+    if not fit(shape[-1:], n) or not (len(shape) == 1 or broadcasts):
         like = (*vectors[:1], *[1] * (len(vectors) - 2), *n)
         more = f" or broadcast to {vectors} with all axes, as {like} does"
         more = more if len(vectors) > 1 else ""

@@ -17,10 +17,12 @@ from tensorflow.compiler.xla.service.hlo_pb2 import HloProto
 from d2l_attention.checks import (
     check_cache,
     check_divides,
+    check_even,
     check_features,
     check_inputs,
     check_mask,
     check_pairs,
+    check_positions,
     check_positive,
     check_projected,
     check_room,
@@ -37,7 +39,7 @@ __all__ = ["use_svg_display", "environment_report", "try_gpu", "check_shape", "s
     "gaussian", "boxcar", "triangular", "epanechnikov", "constant", "pairwise_distances",
     "nadaraya_watson", "attention_mask", "masked_softmax", "zero_padding", "fused_attention",
     "Attention", "DotProductAttention", "additive_scores", "AdditiveAttention", "DistanceAttention",
-    "BilinearAttention", "CosineAttention", "temporary_bytes", "KeyValueCache",
+    "BilinearAttention", "CosineAttention", "temporary_bytes", "rotate", "KeyValueCache",
     "MultiHeadAttention"]  # fmt: skip
 
 
@@ -538,6 +540,34 @@ def temporary_bytes(function: Callable, *tensors: Tensor) -> int:
         if not (place.is_entry_computation_parameter or place.maybe_live_out)
         and not (place.is_constant or place.is_thread_local)
     )
+
+
+# From book/11_positions_in_the_score.md, Sines and cosines of many wavelengths
+def angles(positions: Tensor, d: int, base: float = 10_000.0) -> Tensor:
+    """Return i base^(-2t / d) for positions i (..., n): (..., n, d / 2)."""
+    return positions[..., None] * base ** (-np.arange(0, d, 2) / d)
+
+
+# From book/11_positions_in_the_score.md, From the loop to the function
+def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -> Tensor:
+    """Turn neighboring features of vectors (..., n, d) by their positions.
+
+    Features 2t and 2t + 1 turn by the angle i base^(-2t / d) at position i
+    (Su et al., 2021). Positions are (n,), or the shape of x without d, where
+    all axes but n may be 1: (b, 1, n) for x (b, H, n, d). None: 0 to n - 1.
+    TypeError: x is not floating point. ValueError: d is odd, or wrong shapes.
+    """
+    check_even(x := tf.convert_to_tensor(x))
+    positions = tf.range(sizes(x)[-2]) if positions is None else positions
+    positions = tf.convert_to_tensor(positions)
+    check_positions(known(sizes(positions)), known(sizes(x)[:-1]))
+    exact = wide(x)  # TensorFlow multiplies equal types only
+    a = angles(tf.cast(positions, exact.dtype), x.shape[-1], base)
+    even, odd = exact[..., ::2], exact[..., 1::2]  # like a: (..., n, d/2)
+    cos, sin = tf.cos(a), tf.sin(a)
+    pairs = even * cos - odd * sin, even * sin + odd * cos
+    turned = tf.reshape(tf.stack(pairs, axis=-1), sizes(x))
+    return tf.cast(turned, x.dtype)
 
 
 # From book/12_many_heads.md, Project, split, attend, join

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from d2l_attention.checks import kind
 from tests.contract.comparing import TOLERANCE, close, gradients, refuses
 from tests.contract.framework import adapter, array, dtype_of, numpy, ours, rounded
 from tests.contract.samples import normal
@@ -91,4 +92,4 @@ def test_vectors_of_odd_dimension_or_of_integers_are_refused():
     message = "dimension must be even, as features go in pairs, got 3; 2 or 4 would fit"
     refuses(ours.rotate, ValueError, message, array(np.ones((2, 3))))
     x = array(np.ones((2, 4), np.int32))
-    refuses(ours.rotate, TypeError, f"x must be floating point, got {x.dtype}", x)
+    refuses(ours.rotate, TypeError, f"x must be floating point, got {kind(x)}", x)

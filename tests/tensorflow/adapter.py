@@ -11,7 +11,6 @@ from d2l_attention import tensorflow as ours
 
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 OWN_NAMES = {"temporary_bytes"}  # beside those that every module has
-MISSING_NAMES = {"rotate"}  # of a chapter that the edition leaves out
 CALL = "call"
 OWN_ARGUMENTS = {"tensor", "tensors", "seed", "options", "training", "keys_mask", "shared"}
 OWN_ARGUMENTS |= {"query_size", "key_size"}  # the first call takes them
