@@ -39,26 +39,12 @@ from d2l_attention.checks import (
 from d2l_attention.figures import show_heatmaps, use_svg_display
 from d2l_attention.machine import environment_report
 
-__all__ = ["use_svg_display", "environment_report", "try_gpu", "check_shape", "show_heatmaps",
-    "gaussian", "boxcar", "triangular", "epanechnikov", "constant", "pairwise_distances",
-    "nadaraya_watson", "attention_mask", "masked_softmax", "zero_padding", "fused_attention",
-    "Attention", "DotProductAttention", "additive_scores", "AdditiveAttention", "DistanceAttention",
-    "BilinearAttention", "CosineAttention", "temporary_bytes", "rotate", "KeyValueCache",
-    "MultiHeadAttention"]  # fmt: skip
-
-
-# From book/00_start_here.md, Three helpers
-def try_gpu(i: int = 0) -> jax.Device:
-    """Return GPU or TPU number i where there is one, else the CPU.
-
-    The environment variable D2L_DEVICE, such as "cpu" or "cuda:1",
-    overrides both.
-    """
-    platform, _, number = os.environ.get("D2L_DEVICE", "").partition(":")
-    if platform:
-        return jax.devices(platform)[int(number or 0)]
-    found = [d for d in jax.devices() if d.platform != "cpu"]
-    return found[i] if i < len(found) else jax.devices("cpu")[0]
+__all__ = ["check_shape", "show_heatmaps", "rotate", "gaussian", "boxcar", "triangular",
+    "epanechnikov", "constant", "pairwise_distances", "nadaraya_watson", "attention_mask",
+    "masked_softmax", "zero_padding", "fused_attention", "Attention", "DotProductAttention",
+    "additive_scores", "AdditiveAttention", "DistanceAttention", "BilinearAttention",
+    "CosineAttention", "temporary_bytes", "KeyValueCache", "MultiHeadAttention", "use_svg_display",
+    "environment_report", "try_gpu"]  # fmt: skip
 
 
 # From book/01_queries_keys_values.md, Blend the entries
@@ -68,7 +54,43 @@ def check_shape(array: Array, shape: tuple[int, ...]) -> None:
         raise ValueError(f"array must have shape {tuple(shape)}, got {tuple(array.shape)}")
 
 
-# From book/02_kernels.md, Choose how the weight falls
+# From book/04_order.md, Sines and cosines of many wavelengths
+def angles(positions: Array, d: int, base: float = 10_000.0) -> Array:
+    """Return i base^(-2t / d) for positions i (..., n): (..., n, d / 2)."""
+    pairs = np.arange(0, d, 2).reshape(*[1] * positions.ndim, -1)
+    return positions[..., None] * base ** (-pairs / d)
+
+
+# From book/04_order.md, From the loop to the function
+def rotate(x: Array, positions: Array | None = None, base: float = 10_000.0) -> Array:
+    """Turn neighboring features of vectors (..., n, d) by their positions.
+
+    Features 2t and 2t + 1 turn by the angle i base^(-2t / d) at position i
+    (Su et al., 2021). Positions are (n,), or the shape of x without d, where
+    all axes but n may be 1: (b, 1, n) for x (b, H, n, d). None: 0 to n - 1.
+    TypeError: x is not floating point. ValueError: d is odd, or wrong shapes.
+    """
+    check_even(x := jnp.asarray(x))
+    n, d = x.shape[-2:]
+    positions = jnp.arange(n) if positions is None else jnp.asarray(positions)
+    check_positions(positions.shape, x.shape[:-1])
+    exact = jnp.promote_types(x.dtype, jnp.float32)
+    a = angles(positions.astype(exact), d, base)  # (..., n, d/2)
+    a = a[(None,) * (x.ndim - a.ndim)]
+    even, odd, cos, sin = x[..., ::2], x[..., 1::2], jnp.cos(a), jnp.sin(a)
+    pairs = even * cos - odd * sin, even * sin + odd * cos
+    turned = jnp.stack(pairs, axis=-1)  # (..., n, d/2, 2)
+    return turned.reshape(*turned.shape[:-2], d).astype(x.dtype)
+
+
+# From book/05_many_heads_and_a_block.md, Project, split, attend, join
+def split_heads(x: Array, heads: int) -> Array:
+    """Split the last axis: (b, n, D) -> (b, n, H, D/H) -> (b, H, n, D/H)."""
+    size = x.shape[-1] // heads
+    return x.reshape(*x.shape[:-1], heads, size).swapaxes(1, 2)
+
+
+# From book/08_kernels.md, Choose how the weight falls
 def gaussian(r: Array) -> Array:
     """Return exp(-r^2 / 2), elementwise, for distances of any shape."""
     return jnp.exp(-0.5 * r**2)
@@ -94,7 +116,7 @@ def constant(r: Array) -> Array:
     return jnp.ones_like(r)
 
 
-# From book/02_kernels.md, Compute all queries at once
+# From book/08_kernels.md, Compute all queries at once
 def pairwise_distances(queries: Array, keys: Array) -> Array:
     """Return Euclidean distances (n, m) of queries (n, d) from keys (m, d).
 
@@ -129,7 +151,7 @@ def nadaraya_watson(
     return weights @ y_train.astype(weights.dtype), weights
 
 
-# From book/04_masked_softmax.md, From lengths to a mask
+# From book/10_masked_softmax.md, From lengths to a mask
 def length_mask(shape: tuple[int, ...], valid_lens: Array | list) -> Array:
     """Return a mask, True at a row's first keys, (b, 1, ..., 1 or n, m)."""
     b, m = shape[:-2][:1], shape[-1]  # scores (n, m) have no b
@@ -142,7 +164,7 @@ def length_mask(shape: tuple[int, ...], valid_lens: Array | list) -> Array:
     return jnp.arange(m).reshape(*(1,) * (len(shape) - 1), m) < lens
 
 
-# From book/04_masked_softmax.md, Join masks with AND
+# From book/10_masked_softmax.md, Join masks with AND
 def as_boolean(mask: Array) -> Array:
     """Return a mask of 0 and 1, as Flax makes them, as a boolean one."""
     flags = mask.astype(bool)
@@ -169,7 +191,7 @@ def attention_mask(
     return inside if mask is None else mask & inside
 
 
-# From book/04_masked_softmax.md, The softmax
+# From book/10_masked_softmax.md, The softmax
 def masked_softmax(
     X: Array, valid_lens: Array | list | None = None, mask: Array | None = None
 ) -> Array:
@@ -207,7 +229,7 @@ def softmax_over(X: Array, keep: Array | None) -> Array:
     return (powers / total).astype(X.dtype)
 
 
-# From book/04_masked_softmax.md, Keep NaN out of the padding
+# From book/10_masked_softmax.md, Keep NaN out of the padding
 def zero_padding(keep: Array | None, *arrays: Array) -> list[Array]:
     """Zero out the rows that no query may attend to, as 0 * NaN is NaN.
 
@@ -219,7 +241,7 @@ def zero_padding(keep: Array | None, *arrays: Array) -> list[Array]:
     return [jnp.where(used, array, 0) for array in arrays]
 
 
-# From book/06_scaled_dot_product_attention.md, Meet the fused function
+# From book/12_scaled_dot_product_attention.md, Meet the fused function
 def pad_features(x: Array, size: int) -> Array:
     """Fill up vectors (..., d) with zeros: (..., size)."""
     empty = [(0, 0)] * (x.ndim - 1)
@@ -258,7 +280,7 @@ def fused_attention(
     return out[:, 0] if one_head else out
 
 
-# From book/06_scaled_dot_product_attention.md, One layer for every score
+# From book/12_scaled_dot_product_attention.md, One layer for every score
 class Attention(nnx.Module):
     """Attention with any score: a subclass defines `features` or `score`.
 
@@ -328,7 +350,7 @@ class DotProductAttention(Attention):
         return queries / queries.shape[-1] ** 0.5, keys
 
 
-# From book/07_additive_attention.md, Score block by block
+# From book/13_additive_attention.md, Score block by block
 @jax.jit(static_argnames="block")
 def additive_scores(q: Array, k: Array, w_v: Array, block: int = 2**18) -> Array:
     """Return the scores w_v . tanh(q + k), (b, n, m), block by block.
@@ -356,7 +378,7 @@ def additive_scores(q: Array, k: Array, w_v: Array, block: int = 2**18) -> Array
     return jnp.moveaxis(scores, 0, -2)  # (n, b, m) -> (b, n, m)
 
 
-# From book/07_additive_attention.md, Build the layer
+# From book/13_additive_attention.md, Build the layer
 def in_type_of_inputs(arrays: tuple, *, dtype: jnp.dtype | None = None, **_) -> tuple:
     """Cast inputs and parameters to `dtype`, or the type of the inputs."""
     dtype = arrays[0].dtype if dtype is None else dtype
@@ -403,7 +425,7 @@ class AdditiveAttention(Attention):
         return additive_scores(q, k, w_v)
 
 
-# From book/08_more_scoring_functions.md, A zero vector has no direction
+# From book/14_distance_bilinear_cosine.md, A zero vector has no direction
 def unit_vectors(x: Array) -> Array:
     """Divide vectors (..., d) by their lengths; zero vectors stay zero."""
     wide = x.astype(jnp.promote_types(x.dtype, jnp.float32))
@@ -415,7 +437,7 @@ def unit_vectors(x: Array) -> Array:
     return (wide / norm).astype(x.dtype)
 
 
-# From book/08_more_scoring_functions.md, Distance
+# From book/14_distance_bilinear_cosine.md, Distance
 class DistanceAttention(Attention):
     """Attention by distance: scores -|q - k|^2 / (2 sqrt(d)).
 
@@ -437,7 +459,7 @@ class DistanceAttention(Attention):
         return q / queries.shape[-1] ** 0.5, k
 
 
-# From book/08_more_scoring_functions.md, Bilinear
+# From book/14_distance_bilinear_cosine.md, Bilinear
 class BilinearAttention(Attention):
     """Bilinear attention: scores q^T M k / sqrt(s).
 
@@ -474,7 +496,7 @@ class BilinearAttention(Attention):
         return q / q.shape[-1] ** 0.5, k
 
 
-# From book/08_more_scoring_functions.md, Cosine
+# From book/14_distance_bilinear_cosine.md, Cosine
 class CosineAttention(Attention):
     """Cosine attention: scores cos(q, k) / temperature; cos(0, k) = 0.
 
@@ -509,50 +531,14 @@ class CosineAttention(Attention):
         return unit_vectors(queries) / temperature, unit_vectors(keys)
 
 
-# From book/09_what_attention_costs.md, Count the bytes
+# From book/16_what_attention_costs.md, Count the bytes
 def temporary_bytes(function: Callable, *arrays: Array) -> int:
     """Return the bytes held on the way, apart from arguments and results."""
     compiled = jax.jit(function).lower(*arrays).compile()
     return compiled.memory_analysis().temp_size_in_bytes
 
 
-# From book/11_positions_in_the_score.md, Sines and cosines of many wavelengths
-def angles(positions: Array, d: int, base: float = 10_000.0) -> Array:
-    """Return i base^(-2t / d) for positions i (..., n): (..., n, d / 2)."""
-    pairs = np.arange(0, d, 2).reshape(*[1] * positions.ndim, -1)
-    return positions[..., None] * base ** (-pairs / d)
-
-
-# From book/11_positions_in_the_score.md, From the loop to the function
-def rotate(x: Array, positions: Array | None = None, base: float = 10_000.0) -> Array:
-    """Turn neighboring features of vectors (..., n, d) by their positions.
-
-    Features 2t and 2t + 1 turn by the angle i base^(-2t / d) at position i
-    (Su et al., 2021). Positions are (n,), or the shape of x without d, where
-    all axes but n may be 1: (b, 1, n) for x (b, H, n, d). None: 0 to n - 1.
-    TypeError: x is not floating point. ValueError: d is odd, or wrong shapes.
-    """
-    check_even(x := jnp.asarray(x))
-    n, d = x.shape[-2:]
-    positions = jnp.arange(n) if positions is None else jnp.asarray(positions)
-    check_positions(positions.shape, x.shape[:-1])
-    exact = jnp.promote_types(x.dtype, jnp.float32)
-    a = angles(positions.astype(exact), d, base)  # (..., n, d/2)
-    a = a[(None,) * (x.ndim - a.ndim)]
-    even, odd, cos, sin = x[..., ::2], x[..., 1::2], jnp.cos(a), jnp.sin(a)
-    pairs = even * cos - odd * sin, even * sin + odd * cos
-    turned = jnp.stack(pairs, axis=-1)  # (..., n, d/2, 2)
-    return turned.reshape(*turned.shape[:-2], d).astype(x.dtype)
-
-
-# From book/12_many_heads.md, Project, split, attend, join
-def split_heads(x: Array, heads: int) -> Array:
-    """Split the last axis: (b, n, D) -> (b, n, H, D/H) -> (b, H, n, D/H)."""
-    size = x.shape[-1] // heads
-    return x.reshape(*x.shape[:-1], heads, size).swapaxes(1, 2)
-
-
-# From book/12_many_heads.md, Write the layer
+# From book/18_caches_and_shared_keys.md, Write the layer
 def causal_mask(n: int, m: int, first: int | Array) -> Array:
     """Let n of m positions, from `first` on, see no later one: (n, m)."""
     queries = first + jnp.arange(n)[:, None]  # (n, 1)
@@ -784,7 +770,7 @@ class MultiHeadAttention(nnx.Module):
         return out, weights.reshape(*lead, *shape[1:])
 
 
-# From book/14_from_lesson_to_library.md, Check shapes, not values
+# From book/21_from_lesson_to_library.md, Check shapes, not values
 def can_be_read(x: jax.Array | np.ndarray) -> bool:
     """Say whether values can be read: NumPy's, and on CPUs of this process.
 
@@ -803,3 +789,17 @@ def check_range(lens: jax.Array | np.ndarray, m: int) -> None:
     least, most = np.min(np.asarray(lens)), np.max(np.asarray(lens))
     if least < 0 or most > m:
         raise ValueError(f"valid_lens must lie in 0..{m}, got {least}..{most}")
+
+
+# From book/notation.md, Three helpers
+def try_gpu(i: int = 0) -> jax.Device:
+    """Return GPU or TPU number i where there is one, else the CPU.
+
+    The environment variable D2L_DEVICE, such as "cpu" or "cuda:1",
+    overrides both.
+    """
+    platform, _, number = os.environ.get("D2L_DEVICE", "").partition(":")
+    if platform:
+        return jax.devices(platform)[int(number or 0)]
+    found = [d for d in jax.devices() if d.platform != "cpu"]
+    return found[i] if i < len(found) else jax.devices("cpu")[0]

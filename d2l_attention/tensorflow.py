@@ -35,27 +35,12 @@ from d2l_attention.checks import (
 from d2l_attention.figures import show_heatmaps, use_svg_display
 from d2l_attention.machine import environment_report
 
-__all__ = ["use_svg_display", "environment_report", "try_gpu", "check_shape", "show_heatmaps",
-    "gaussian", "boxcar", "triangular", "epanechnikov", "constant", "pairwise_distances",
-    "nadaraya_watson", "attention_mask", "masked_softmax", "zero_padding", "fused_attention",
-    "Attention", "DotProductAttention", "additive_scores", "AdditiveAttention", "DistanceAttention",
-    "BilinearAttention", "CosineAttention", "temporary_bytes", "rotate", "KeyValueCache",
-    "MultiHeadAttention"]  # fmt: skip
-
-
-# From book/00_start_here.md, Three helpers
-def try_gpu(i: int = 0) -> str:
-    """Return the name of GPU i, or of the CPU; for `tf.device`.
-
-    The environment variable D2L_DEVICE, such as "cpu" or "cuda:1",
-    overrides both.
-    """
-    kind, _, number = os.environ.get("D2L_DEVICE", "").partition(":")
-    if kind:
-        return f"/{'CPU' if kind == 'cpu' else 'GPU'}:{number or 0}"
-    if i < len(tf.config.list_physical_devices("GPU")):
-        return f"/GPU:{i}"
-    return "/CPU:0"
+__all__ = ["check_shape", "show_heatmaps", "rotate", "gaussian", "boxcar", "triangular",
+    "epanechnikov", "constant", "pairwise_distances", "nadaraya_watson", "attention_mask",
+    "masked_softmax", "zero_padding", "fused_attention", "Attention", "DotProductAttention",
+    "additive_scores", "AdditiveAttention", "DistanceAttention", "BilinearAttention",
+    "CosineAttention", "temporary_bytes", "KeyValueCache", "MultiHeadAttention", "use_svg_display",
+    "environment_report", "try_gpu"]  # fmt: skip
 
 
 # From book/01_queries_keys_values.md, Blend the entries
@@ -65,7 +50,43 @@ def check_shape(tensor: Tensor, shape: tuple[int, ...]) -> None:
         raise ValueError(f"tensor must have shape {tuple(shape)}, got {tuple(tensor.shape)}")
 
 
-# From book/02_kernels.md, Choose how the weight falls
+# From book/04_order.md, Sines and cosines of many wavelengths
+def angles(positions: Tensor, d: int, base: float = 10_000.0) -> Tensor:
+    """Return i base^(-2t / d) for positions i (..., n): (..., n, d / 2)."""
+    return positions[..., None] * base ** (-np.arange(0, d, 2) / d)
+
+
+# From book/04_order.md, From the loop to the function
+def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -> Tensor:
+    """Turn neighboring features of vectors (..., n, d) by their positions.
+
+    Features 2t and 2t + 1 turn by the angle i base^(-2t / d) at position i
+    (Su et al., 2021). Positions are (n,), or the shape of x without d, where
+    all axes but n may be 1: (b, 1, n) for x (b, H, n, d). None: 0 to n - 1.
+    TypeError: x is not floating point. ValueError: d is odd, or wrong shapes.
+    """
+    check_even(x := tf.convert_to_tensor(x))
+    positions = tf.range(sizes(x)[-2]) if positions is None else positions
+    positions = tf.convert_to_tensor(positions)
+    check_positions(known(sizes(positions)), known(sizes(x)[:-1]))
+    exact = wide(x)  # TensorFlow multiplies equal types only
+    a = angles(tf.cast(positions, exact.dtype), x.shape[-1], base)
+    even, odd = exact[..., ::2], exact[..., 1::2]  # like a: (..., n, d/2)
+    cos, sin = tf.cos(a), tf.sin(a)
+    pairs = even * cos - odd * sin, even * sin + odd * cos
+    turned = tf.reshape(tf.stack(pairs, axis=-1), sizes(x))
+    return tf.cast(turned, x.dtype)
+
+
+# From book/05_many_heads_and_a_block.md, Project, split, attend, join
+def split_heads(x: Tensor, heads: int) -> Tensor:
+    """Split the last axis: (b, n, D) -> (b, n, H, D/H) -> (b, H, n, D/H)."""
+    b, n, _ = sizes(x)
+    split = tf.reshape(x, (b, n, heads, x.shape[-1] // heads))
+    return tf.transpose(split, (0, 2, 1, 3))
+
+
+# From book/08_kernels.md, Choose how the weight falls
 def gaussian(r: Tensor) -> Tensor:
     """Return exp(-r^2 / 2), elementwise, for distances of any shape."""
     return tf.exp(-0.5 * r**2)
@@ -91,7 +112,7 @@ def constant(r: Tensor) -> Tensor:
     return tf.ones_like(r)
 
 
-# From book/02_kernels.md, Compute all queries at once
+# From book/08_kernels.md, Compute all queries at once
 def pairwise_distances(queries: Tensor, keys: Tensor) -> Tensor:
     """Return Euclidean distances (n, m) of queries (n, d) from keys (m, d).
 
@@ -127,7 +148,7 @@ def nadaraya_watson(
     return tf.tensordot(weights, tf.cast(y_train, r.dtype), 1), weights
 
 
-# From book/04_masked_softmax.md, From lengths to a mask
+# From book/10_masked_softmax.md, From lengths to a mask
 def sizes(x: Tensor) -> tuple:
     """Return the shape of x: numbers, or tensors where a graph is open."""
     found = tf.shape(x)
@@ -166,7 +187,7 @@ def length_mask(shape: tuple, valid_lens: Tensor | list) -> Tensor:
     return tf.range(shape[-1]) < rows[..., *heads, :, None]
 
 
-# From book/04_masked_softmax.md, Join masks with AND
+# From book/10_masked_softmax.md, Join masks with AND
 def attention_mask(
     shape: tuple, valid_lens: Tensor | list | None = None, mask: Tensor | None = None
 ) -> Tensor | None:
@@ -189,7 +210,7 @@ def attention_mask(
     return inside if mask is None else mask & inside
 
 
-# From book/04_masked_softmax.md, The softmax
+# From book/10_masked_softmax.md, The softmax
 def masked_softmax(
     X: Tensor, valid_lens: Tensor | list | None = None, mask: Tensor | None = None
 ) -> Tensor:
@@ -215,7 +236,7 @@ def masked_softmax(
     return tf.nn.softmax(scores) * tf.cast(some, X.dtype)
 
 
-# From book/04_masked_softmax.md, Keep NaN out of the padding
+# From book/10_masked_softmax.md, Keep NaN out of the padding
 def zero_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
     """Zero out the rows that no query may attend to, as 0 * NaN is NaN.
 
@@ -227,7 +248,7 @@ def zero_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
     return [tf.where(used, tensor, 0) for tensor in tensors]
 
 
-# From book/06_scaled_dot_product_attention.md, Meet the fused function
+# From book/12_scaled_dot_product_attention.md, Meet the fused function
 def fused_attention(
     queries: Tensor,
     keys: Tensor,
@@ -255,7 +276,7 @@ def fused_attention(
     return out[:, 0] if one_head else out
 
 
-# From book/06_scaled_dot_product_attention.md, One layer for every score
+# From book/12_scaled_dot_product_attention.md, One layer for every score
 @keras.saving.register_keras_serializable("d2l_attention")
 class Attention(keras.layers.Layer):
     """Attention with any score: a subclass defines `features` or `score`.
@@ -359,7 +380,7 @@ class DotProductAttention(Attention):
         return queries / queries.shape[-1] ** 0.5, keys
 
 
-# From book/07_additive_attention.md, Score block by block
+# From book/13_additive_attention.md, Score block by block
 def wide(x: Tensor) -> Tensor:
     """Return x in float32, or as it is in float64."""
     return x if x.dtype == tf.float64 else tf.cast(x, tf.float32)
@@ -396,7 +417,7 @@ def additive_scores(q: Tensor, k: Tensor, w_v: Tensor) -> Tensor:
     return tf.cast(tf.einsum("n...m->...nm", scores), q.dtype)  # (b, n, m)
 
 
-# From book/07_additive_attention.md, Build the layer
+# From book/13_additive_attention.md, Build the layer
 def linear(units: int, name: str, dtype: object, bias: bool = False) -> keras.layers.Dense:
     """Return a dense layer, without bias unless asked for."""
     return keras.layers.Dense(units, use_bias=bias, name=name, dtype=dtype)
@@ -432,7 +453,7 @@ class AdditiveAttention(Attention):
         return additive_scores(self.W_q(queries), self.W_k(keys), w_v[:, 0])
 
 
-# From book/08_more_scoring_functions.md, A zero vector has no direction
+# From book/14_distance_bilinear_cosine.md, A zero vector has no direction
 def unit_vectors(x: Tensor) -> Tensor:
     """Divide vectors (..., d) by their lengths; zero vectors stay zero."""
     exact = wide(x)
@@ -443,7 +464,7 @@ def unit_vectors(x: Tensor) -> Tensor:
     return tf.cast(exact / norm, x.dtype)
 
 
-# From book/08_more_scoring_functions.md, Distance
+# From book/14_distance_bilinear_cosine.md, Distance
 @keras.saving.register_keras_serializable("d2l_attention")
 class DistanceAttention(Attention):
     """Attention by distance: scores -|q - k|^2 / (2 sqrt(d)).
@@ -464,7 +485,7 @@ class DistanceAttention(Attention):
         return q, tf.concat([keys, -0.5 * norms], -1)
 
 
-# From book/08_more_scoring_functions.md, Bilinear
+# From book/14_distance_bilinear_cosine.md, Bilinear
 @keras.saving.register_keras_serializable("d2l_attention")
 class BilinearAttention(Attention):
     """Bilinear attention: scores q^T M k / sqrt(s).
@@ -499,7 +520,7 @@ class BilinearAttention(Attention):
         return q / q.shape[-1] ** 0.5, k
 
 
-# From book/08_more_scoring_functions.md, Cosine
+# From book/14_distance_bilinear_cosine.md, Cosine
 @keras.saving.register_keras_serializable("d2l_attention")
 class CosineAttention(Attention):
     """Cosine attention: scores cos(q, k) / temperature; cos(0, k) = 0.
@@ -528,7 +549,7 @@ class CosineAttention(Attention):
         return unit_vectors(queries) / temperature, unit_vectors(keys)
 
 
-# From book/09_what_attention_costs.md, Count the bytes
+# From book/16_what_attention_costs.md, Count the bytes
 def temporary_bytes(function: Callable, *tensors: Tensor) -> int:
     """Return the bytes held on the way, apart from arguments and results."""
     compiled = tf.function(lambda *x: function(*x), jit_compile=True)
@@ -542,43 +563,7 @@ def temporary_bytes(function: Callable, *tensors: Tensor) -> int:
     )
 
 
-# From book/11_positions_in_the_score.md, Sines and cosines of many wavelengths
-def angles(positions: Tensor, d: int, base: float = 10_000.0) -> Tensor:
-    """Return i base^(-2t / d) for positions i (..., n): (..., n, d / 2)."""
-    return positions[..., None] * base ** (-np.arange(0, d, 2) / d)
-
-
-# From book/11_positions_in_the_score.md, From the loop to the function
-def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -> Tensor:
-    """Turn neighboring features of vectors (..., n, d) by their positions.
-
-    Features 2t and 2t + 1 turn by the angle i base^(-2t / d) at position i
-    (Su et al., 2021). Positions are (n,), or the shape of x without d, where
-    all axes but n may be 1: (b, 1, n) for x (b, H, n, d). None: 0 to n - 1.
-    TypeError: x is not floating point. ValueError: d is odd, or wrong shapes.
-    """
-    check_even(x := tf.convert_to_tensor(x))
-    positions = tf.range(sizes(x)[-2]) if positions is None else positions
-    positions = tf.convert_to_tensor(positions)
-    check_positions(known(sizes(positions)), known(sizes(x)[:-1]))
-    exact = wide(x)  # TensorFlow multiplies equal types only
-    a = angles(tf.cast(positions, exact.dtype), x.shape[-1], base)
-    even, odd = exact[..., ::2], exact[..., 1::2]  # like a: (..., n, d/2)
-    cos, sin = tf.cos(a), tf.sin(a)
-    pairs = even * cos - odd * sin, even * sin + odd * cos
-    turned = tf.reshape(tf.stack(pairs, axis=-1), sizes(x))
-    return tf.cast(turned, x.dtype)
-
-
-# From book/12_many_heads.md, Project, split, attend, join
-def split_heads(x: Tensor, heads: int) -> Tensor:
-    """Split the last axis: (b, n, D) -> (b, n, H, D/H) -> (b, H, n, D/H)."""
-    b, n, _ = sizes(x)
-    split = tf.reshape(x, (b, n, heads, x.shape[-1] // heads))
-    return tf.transpose(split, (0, 2, 1, 3))
-
-
-# From book/12_many_heads.md, Write the layer
+# From book/18_caches_and_shared_keys.md, Write the layer
 def causal_mask(n: int, m: int, first: int | Tensor) -> Tensor:
     """Let n of m positions, from `first` on, see no later one: (n, m)."""
     queries = first + tf.range(n)[:, None]  # (n, 1)
@@ -798,3 +783,18 @@ class MultiHeadAttention(Heads):
         out = tf.transpose(out, (0, 2, 1, 3))  # (b, n, H, D/H)
         out = self.W_o(tf.reshape(out, (b, n, self.W_q.units)))  # (b, n, D)
         return (out, weights) if need_weights else out
+
+
+# From book/notation.md, Three helpers
+def try_gpu(i: int = 0) -> str:
+    """Return the name of GPU i, or of the CPU; for `tf.device`.
+
+    The environment variable D2L_DEVICE, such as "cpu" or "cuda:1",
+    overrides both.
+    """
+    kind, _, number = os.environ.get("D2L_DEVICE", "").partition(":")
+    if kind:
+        return f"/{'CPU' if kind == 'cpu' else 'GPU'}:{number or 0}"
+    if i < len(tf.config.list_physical_devices("GPU")):
+        return f"/GPU:{i}"
+    return "/CPU:0"

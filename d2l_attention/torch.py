@@ -33,22 +33,12 @@ from d2l_attention.figures import show_heatmaps, use_svg_display
 from d2l_attention.machine import environment_report
 from d2l_attention.memory import LiveBytes
 
-__all__ = ["use_svg_display", "environment_report", "try_gpu", "check_shape", "show_heatmaps",
-    "gaussian", "boxcar", "triangular", "epanechnikov", "constant", "pairwise_distances",
-    "nadaraya_watson", "attention_mask", "masked_softmax", "zero_padding", "fused_attention",
-    "Attention", "DotProductAttention", "additive_scores", "AdditiveAttention", "DistanceAttention",
-    "BilinearAttention", "CosineAttention", "LiveBytes", "rotate", "KeyValueCache",
-    "MultiHeadAttention"]  # fmt: skip
-
-
-# From book/00_start_here.md, Three helpers
-def try_gpu(i: int = 0) -> torch.device:
-    """Return GPU i, or the CPU where there is none; D2L_DEVICE overrides."""
-    if forced := os.environ.get("D2L_DEVICE"):
-        return torch.device(forced)
-    if i < torch.cuda.device_count():
-        return torch.device("cuda", i)
-    return torch.device("cpu")
+__all__ = ["check_shape", "show_heatmaps", "rotate", "gaussian", "boxcar", "triangular",
+    "epanechnikov", "constant", "pairwise_distances", "nadaraya_watson", "attention_mask",
+    "masked_softmax", "zero_padding", "fused_attention", "Attention", "DotProductAttention",
+    "additive_scores", "AdditiveAttention", "DistanceAttention", "BilinearAttention",
+    "CosineAttention", "LiveBytes", "KeyValueCache", "MultiHeadAttention", "use_svg_display",
+    "environment_report", "try_gpu"]  # fmt: skip
 
 
 # From book/01_queries_keys_values.md, Blend the entries
@@ -58,7 +48,41 @@ def check_shape(tensor: Tensor, shape: tuple[int, ...]) -> None:
         raise ValueError(f"tensor must have shape {tuple(shape)}, got {tuple(tensor.shape)}")
 
 
-# From book/02_kernels.md, Choose how the weight falls
+# From book/04_order.md, Sines and cosines of many wavelengths
+def angles(positions: Tensor, d: int, base: float = 10_000.0) -> Tensor:
+    """Return i base^(-2t / d) for positions i (..., n): (..., n, d / 2)."""
+    pairs = torch.arange(0, d, 2, device=positions.device)
+    return positions.unsqueeze(-1) * base ** (-pairs.to(positions) / d)
+
+
+# From book/04_order.md, From the loop to the function
+def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -> Tensor:
+    """Turn neighboring features of vectors (..., n, d) by their positions.
+
+    Features 2t and 2t + 1 turn by the angle i base^(-2t / d) at position i
+    (Su et al., 2021). Positions are (n,), or the shape of x without d, where
+    all axes but n may be 1: (b, 1, n) for x (b, H, n, d). None: 0 to n - 1.
+    TypeError: x is not floating point. ValueError: d is odd, or wrong shapes.
+    """
+    check_even(x)
+    n, d = x.shape[-2:]
+    if positions is None:
+        positions = torch.arange(n, device=x.device)
+    check_positions(tuple(positions.shape), tuple(x.shape[:-1]))
+    exact = torch.promote_types(x.dtype, torch.float32)
+    a = angles(positions.to(x.device, exact), d, base)  # (..., n, d/2)
+    even, odd, cos, sin = x[..., ::2], x[..., 1::2], a.cos(), a.sin()
+    pairs = even * cos - odd * sin, even * sin + odd * cos
+    return torch.stack(pairs, dim=-1).flatten(-2).to(x.dtype)
+
+
+# From book/05_many_heads_and_a_block.md, Project, split, attend, join
+def split_heads(x: Tensor, heads: int) -> Tensor:
+    """Split the last axis: (b, n, D) -> (b, n, H, D/H) -> (b, H, n, D/H)."""
+    return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+# From book/08_kernels.md, Choose how the weight falls
 def gaussian(r: Tensor) -> Tensor:
     """Return exp(-r^2 / 2), elementwise, for distances of any shape."""
     return torch.exp(-0.5 * r**2)
@@ -84,7 +108,7 @@ def constant(r: Tensor) -> Tensor:
     return torch.ones_like(r)
 
 
-# From book/02_kernels.md, Compute all queries at once
+# From book/08_kernels.md, Compute all queries at once
 def pairwise_distances(queries: Tensor, keys: Tensor) -> Tensor:
     """Return Euclidean distances (n, m) of queries (n, d) from keys (m, d).
 
@@ -117,7 +141,7 @@ def nadaraya_watson(
     return weights @ y_train.to(weights.dtype), weights
 
 
-# From book/04_masked_softmax.md, From lengths to a mask
+# From book/10_masked_softmax.md, From lengths to a mask
 def length_mask(
     shape: tuple[int, ...], valid_lens: Tensor | list, device: torch.device | None = None
 ) -> Tensor:
@@ -132,7 +156,7 @@ def length_mask(
     return torch.arange(m, device=device or lens.device) < lens.to(device)
 
 
-# From book/04_masked_softmax.md, Join masks with AND
+# From book/10_masked_softmax.md, Join masks with AND
 def attention_mask(
     shape: tuple[int, ...],
     valid_lens: Tensor | list | None = None,
@@ -155,7 +179,7 @@ def attention_mask(
     return inside if mask is None else mask & inside
 
 
-# From book/04_masked_softmax.md, The softmax
+# From book/10_masked_softmax.md, The softmax
 def masked_softmax(
     X: Tensor, valid_lens: Tensor | list | None = None, mask: Tensor | None = None
 ) -> Tensor:
@@ -181,7 +205,7 @@ def masked_softmax(
     return scores.softmax(-1, dtype=X.dtype) * some
 
 
-# From book/04_masked_softmax.md, Keep NaN out of the padding
+# From book/10_masked_softmax.md, Keep NaN out of the padding
 def zero_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
     """Zero out the rows that no query may attend to, as 0 * NaN is NaN.
 
@@ -193,7 +217,7 @@ def zero_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
     return [torch.where(used, tensor, 0) for tensor in tensors]
 
 
-# From book/06_scaled_dot_product_attention.md, Meet the fused function
+# From book/12_scaled_dot_product_attention.md, Meet the fused function
 def fused_attention(
     queries: Tensor,
     keys: Tensor,
@@ -227,7 +251,7 @@ def fused_attention(
     return out.squeeze(1) if one_head else out
 
 
-# From book/06_scaled_dot_product_attention.md, One layer for every score
+# From book/12_scaled_dot_product_attention.md, One layer for every score
 class Attention(nn.Module):
     """Attention with any score: a subclass defines `features` or `score`.
 
@@ -297,7 +321,7 @@ class DotProductAttention(Attention):
         return queries / queries.shape[-1] ** 0.5, keys
 
 
-# From book/07_additive_attention.md, Score block by block
+# From book/13_additive_attention.md, Score block by block
 def additive_scores(
     q: Tensor, k: Tensor, w_v: Callable[[Tensor], Tensor], block: int = 2**18
 ) -> Tensor:
@@ -318,7 +342,7 @@ def additive_scores(
     return torch.cat([score(part) for part in q.split(step, -2)], -2)
 
 
-# From book/07_additive_attention.md, Build the layer
+# From book/13_additive_attention.md, Build the layer
 def linear(inputs: int | None, outputs: int) -> nn.Linear:
     """Return a linear layer without bias. None: inputs of the first call."""
     if inputs is None:
@@ -351,7 +375,7 @@ class AdditiveAttention(Attention):
         return additive_scores(self.W_q(queries), self.W_k(keys), self.w_v)
 
 
-# From book/08_more_scoring_functions.md, A zero vector has no direction
+# From book/14_distance_bilinear_cosine.md, A zero vector has no direction
 def unit_vectors(x: Tensor) -> Tensor:
     """Divide vectors (..., d) by their lengths; zero vectors stay zero."""
     largest = x.detach().abs().amax(-1, keepdim=True)  # (..., d) -> (..., 1)
@@ -360,7 +384,7 @@ def unit_vectors(x: Tensor) -> Tensor:
     return x / torch.where(squares > 0, squares, 1).sqrt()
 
 
-# From book/08_more_scoring_functions.md, Distance
+# From book/14_distance_bilinear_cosine.md, Distance
 class DistanceAttention(Attention):
     """Attention by distance: scores -|q - k|^2 / (2 sqrt(d)).
 
@@ -381,7 +405,7 @@ class DistanceAttention(Attention):
         return q, torch.cat([keys, -0.5 * norms], dim=-1)
 
 
-# From book/08_more_scoring_functions.md, Bilinear
+# From book/14_distance_bilinear_cosine.md, Bilinear
 class BilinearAttention(Attention):
     """Bilinear attention: scores q^T M k / sqrt(s).
 
@@ -411,7 +435,7 @@ class BilinearAttention(Attention):
         return q / q.shape[-1] ** 0.5, k
 
 
-# From book/08_more_scoring_functions.md, Cosine
+# From book/14_distance_bilinear_cosine.md, Cosine
 class CosineAttention(Attention):
     """Cosine attention: scores cos(q, k) / temperature; cos(0, k) = 0.
 
@@ -437,41 +461,7 @@ class CosineAttention(Attention):
         return unit_vectors(queries) / self.temperature, unit_vectors(keys)
 
 
-# From book/11_positions_in_the_score.md, Sines and cosines of many wavelengths
-def angles(positions: Tensor, d: int, base: float = 10_000.0) -> Tensor:
-    """Return i base^(-2t / d) for positions i (..., n): (..., n, d / 2)."""
-    pairs = torch.arange(0, d, 2, device=positions.device)
-    return positions.unsqueeze(-1) * base ** (-pairs.to(positions) / d)
-
-
-# From book/11_positions_in_the_score.md, From the loop to the function
-def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -> Tensor:
-    """Turn neighboring features of vectors (..., n, d) by their positions.
-
-    Features 2t and 2t + 1 turn by the angle i base^(-2t / d) at position i
-    (Su et al., 2021). Positions are (n,), or the shape of x without d, where
-    all axes but n may be 1: (b, 1, n) for x (b, H, n, d). None: 0 to n - 1.
-    TypeError: x is not floating point. ValueError: d is odd, or wrong shapes.
-    """
-    check_even(x)
-    n, d = x.shape[-2:]
-    if positions is None:
-        positions = torch.arange(n, device=x.device)
-    check_positions(tuple(positions.shape), tuple(x.shape[:-1]))
-    exact = torch.promote_types(x.dtype, torch.float32)
-    a = angles(positions.to(x.device, exact), d, base)  # (..., n, d/2)
-    even, odd, cos, sin = x[..., ::2], x[..., 1::2], a.cos(), a.sin()
-    pairs = even * cos - odd * sin, even * sin + odd * cos
-    return torch.stack(pairs, dim=-1).flatten(-2).to(x.dtype)
-
-
-# From book/12_many_heads.md, Project, split, attend, join
-def split_heads(x: Tensor, heads: int) -> Tensor:
-    """Split the last axis: (b, n, D) -> (b, n, H, D/H) -> (b, H, n, D/H)."""
-    return x.unflatten(-1, (heads, -1)).transpose(1, 2)
-
-
-# From book/12_many_heads.md, Write the layer
+# From book/18_caches_and_shared_keys.md, Write the layer
 def causal_mask(n: int, m: int, device: torch.device | None) -> Tensor:
     """Let the last n of m positions see no later one: a mask (n, m)."""
     queries = torch.arange(m - n, m, device=device)[:, None]  # (n, 1)
@@ -606,7 +596,7 @@ class MultiHeadAttention(nn.Module):
         return self.W_o(out.transpose(1, 2).flatten(2))  # (b, n, D)
 
 
-# From book/14_from_lesson_to_library.md, Check shapes, not values
+# From book/21_from_lesson_to_library.md, Check shapes, not values
 def check_range(lens: torch.Tensor, m: int) -> None:
     """Raise ValueError if an ordinary CPU tensor has a length outside 0..m."""
     tracing = torch.compiler.is_compiling() or torch.jit.is_tracing()
@@ -618,3 +608,13 @@ def check_range(lens: torch.Tensor, m: int) -> None:
         return
     if least < 0 or most > m:
         raise ValueError(f"valid_lens must lie in 0..{m}, got {least}..{most}")
+
+
+# From book/notation.md, Three helpers
+def try_gpu(i: int = 0) -> torch.device:
+    """Return GPU i, or the CPU where there is none; D2L_DEVICE overrides."""
+    if forced := os.environ.get("D2L_DEVICE"):
+        return torch.device(forced)
+    if i < torch.cuda.device_count():
+        return torch.device("cuda", i)
+    return torch.device("cpu")
