@@ -194,7 +194,7 @@ def roles_of(lines: list[Line]) -> dict[int, str]:
     if quotes and quotes[0] < min(sections, default=len(lines)):
         roles[quotes[0]] = "question"
         below = (at for at in labelled if at > quotes[0] and lines[at].kind == "paragraph")
-        roles |= dict(zip(below, ("learn", "need", "time"), strict=False))
+        roles |= dict(zip(below, ("time",), strict=False))
     return roles
 
 

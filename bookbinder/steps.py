@@ -15,7 +15,7 @@ from bookbinder.catalogs import worded
 from bookbinder.chapters import Chapter, name_cells, read_chapter
 from bookbinder.colab import open_alone
 from bookbinder.config import Book, Edition
-from bookbinder.notation import PAGE, read_notation, table
+from bookbinder.notation import read_notation, table
 from bookbinder.overlay import lay_over
 from bookbinder.page import LINK, TARGET, WORDS_OF_LINK
 from bookbinder.reading_time import minutes
@@ -52,12 +52,7 @@ def in_words_of(book: Book, edition: Edition, chapters: list[Chapter]) -> list[C
 def filled_in(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Chapter]:
     """Return chapters with what is computed from their text: the minutes, the notation."""
     notation = table(read_notation(book.source, edition.framework), chapters)
-    letters = worded("**Letters** are explained in the [notation]({page}).")
-    letters = f"\n\n{letters.format(page=f'{PAGE}.ipynb')}" if PAGE in book.chapters else ""
-    return [
-        with_texts(c, {"{{notation}}": notation, "{{minutes}}": time_text(c) + letters})
-        for c in chapters
-    ]
+    return [with_texts(c, {"{{notation}}": notation, "{{minutes}}": time_text(c)}) for c in chapters]
 
 
 def led_elsewhere(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Chapter]:
