@@ -93,7 +93,7 @@ def chapter_of(book: Book, options: argparse.Namespace) -> str:
     """Return the name of the chapter that is asked for."""
     if not options.chapter:
         raise BookError(f"which chapter? for example: make {options.command} CHAPTER=4")
-    return chapter_named(options.chapter, book.chapters_of(edition_of(book, options)))
+    return chapter_named(options.chapter, book.chapters)
 
 
 def open_lab(book: Book, options: argparse.Namespace) -> None:
@@ -143,8 +143,7 @@ def bind_book(book: Book, options: argparse.Namespace) -> None:
         editions = book.editions_in(language)
         if options.framework:
             editions = [book.edition(options.framework, language)]
-        there = list(dict.fromkeys(name for e in editions for name in book.chapters_of(e)))
-        chapters = [chapter_named(name, there) for name in options.chapters]
+        chapters = [chapter_named(name, book.chapters) for name in options.chapters]
         if language != ENGLISH:
             update_messages(book, language)
         for edition in editions:

@@ -27,6 +27,7 @@ KEYS = {  # of book.toml, with what stands there where one is left out; None: it
     "chapters": None,
     "frameworks": None,
     "appendices": [],
+    "parts": {},
     "repository": "",
 }
 
@@ -38,7 +39,6 @@ class Edition:
     root: Path
     framework: str  # as folders and commands name it
     language: str = ENGLISH
-    without: tuple[str, ...] = ()  # chapters that it leaves out
     words: tuple[tuple[str, str], ...] = ()  # what it says where a chapter has {{array}}
 
     @property
@@ -75,6 +75,7 @@ class Book:
     languages: tuple[str, ...] = (ENGLISH,)
     repository: str = ""  # where it is published
     appendices: tuple[str, ...] = ()  # the last chapters, named by letters in the contents
+    parts: tuple[tuple[str, str], ...] = ()  # titles, each with its first chapter
 
     @property
     def source(self) -> Path:
@@ -82,10 +83,6 @@ class Book:
 
     def chapter_file(self, name: str) -> Path:
         return self.source / f"{name}.md"
-
-    def chapters_of(self, edition: Edition) -> list[str]:
-        """Return the chapters of an edition, in the order of the book."""
-        return [name for name in self.chapters if name not in edition.without]
 
     def overlay_file(self, edition: Edition, name: str) -> Path | None:
         """Return where an edition has what differs from a chapter; None for the first framework."""
@@ -129,6 +126,7 @@ def read_book(root: Path) -> Book:
         raise BookError(f"{FILE}: {error}") from None
     table = completed(table, KEYS, FILE)
     editions = read_editions(root, table.pop("frameworks"))
+    table["parts"] = list(table["parts"].items())
     table["chapters"] += table["appendices"]
     lists = {key: tuple(value) for key, value in table.items() if isinstance(value, list)}
     book = Book(root=root, editions=editions, **table | lists)
@@ -159,26 +157,23 @@ def read_editions(root: Path, frameworks: dict) -> tuple[Edition, ...]:
         if framework not in known():
             there = f"not in {PACKAGE}/frameworks/{guess(framework, known())}"
             raise BookError(f"{where}: {there}; known: {', '.join(known())}")
-        entry = completed(entry, {"without": [], "words": {}}, where)
-        without, words = tuple(entry["without"]), tuple(entry["words"].items())
-        editions.append(Edition(root, framework, ENGLISH, without, words))
+        words = tuple(completed(entry, {"words": {}}, where)["words"].items())
+        editions.append(Edition(root, framework, ENGLISH, words))
         if dict(words).keys() != dict(editions[0].words).keys():
             raise BookError(f"{where}: words must be those of [frameworks.{editions[0].framework}]")
     return tuple(editions)
 
 
 def check_chapters(book: Book) -> None:
-    """Raise BookError where a file in the source, or what an edition leaves out, is no chapter."""
-    folders: dict[Path, Sequence[str]] = {book.source: book.chapters}
-    for edition in book.editions:
-        for name in edition.without:
-            if name not in book.chapters:
-                where = f"{FILE}: [frameworks.{edition.framework}]"
-                hint = guess(name, book.chapters)
-                raise BookError(f"{where}: without names no chapter: {name!r}{hint}")
-        is_first = edition == book.editions[0]  # whose code stands in the chapters
-        folders[book.source / edition.framework] = () if is_first else book.chapters_of(edition)
-    for folder, names in folders.items():
+    """Raise BookError where a file in the source, or the first one of a part, is no chapter."""
+    for part, first in book.parts:
+        if first not in book.chapters:
+            hint = guess(first, book.chapters)
+            raise BookError(f"{FILE}: [parts]: {part!r} begins with no chapter: {first!r}{hint}")
+    first, *others = (edition.framework for edition in book.editions)
+    folders = [book.source, *(book.source / framework for framework in (first, *others))]
+    for folder in folders:
+        names = () if folder.name == first else book.chapters  # its code stands in the chapters
         for path in sorted(folder.glob("*.md")):
             if path.stem not in names:
                 hint = guess(path.stem, names)

@@ -14,7 +14,7 @@ from bookbinder.language import Language, language_of
 from bookbinder.page import lines_of
 
 FOLDER = "figures"
-AT_HOME = ("card_", "strip_00")  # names of what the home page shows
+AT_HOME = "card_"  # how the names of what the home page shows begin
 WORD = re.compile(r"\b[^\W\d_]{2,}\b")
 NO_PROSE = re.compile(r"<\w+>|[_^]\{.+?\}|\b(?:tanh|cos|NaN|True|False|km|MiB)\b")
 

@@ -37,7 +37,6 @@ from bookbinder.files import BookError
 from bookbinder.outputs import SVG
 from bookbinder.page import LINK, jupyter_anchor, slug
 from bookbinder.publish import WIDE, as_comment, what_it_draws
-from bookbinder.steps import ELSEWHERE, LED, prose_changed
 from d2l_attention.practice.explorer import as_json
 
 COMPOSED = "composed"  # of the binder's own words those that stand in chapters, not on the site
@@ -163,7 +162,7 @@ def in_language(notebook: NotebookNode, language: Language, name: str) -> Notebo
     if language.tag == ENGLISH:
         return notebook
     made = said_in(notebook, language, name)
-    texts = {text for text, *_ in messages_of(as_written(notebook, name))}
+    texts = {text for text, *_ in messages_of(as_chapter(notebook, name))}
     missing = [text for text in texts if not language.whole(text, name, COMPOSED)]
     if missing := [text for text in missing if language.said(text, name, COMPOSED) == text]:
         note = language.said(STALE).format(count=len(missing), all=len(texts))
@@ -177,15 +176,15 @@ def in_language(notebook: NotebookNode, language: Language, name: str) -> Notebo
 
 def said_in(notebook: NotebookNode, language: Language, name: str) -> NotebookNode:
     """Return an English notebook in a language, with the same cells and lines."""
-    english = as_written(notebook, name)
+    english = as_chapter(notebook, name)
     made = copy.deepcopy(english.notebook)
     for line, text in sentences_of(english):
         lines = made.cells[line.cell].source.split("\n")
         lines[line.number] = line.text.replace(text, language.said(text, name, COMPOSED), 1)
         made.cells[line.cell].source = "\n".join(lines)
-    for cell, written in zip(made.cells, notebook.cells, strict=True):
+    for cell in made.cells:
         if cell.cell_type == "markdown":
-            cell.source = with_links(cell.source, language, name, written.source)
+            cell.source = with_links(cell.source, language, name)
         elif cell.cell_type == "code":
             say_in_code(cell, language, name)
     return made
@@ -198,33 +197,18 @@ def translated(chapter: Chapter, language: Language) -> Chapter:
     return replace(chapter, notebook=said_in(chapter.notebook, language, chapter.name))
 
 
-def as_written(notebook: NotebookNode, name: str) -> Chapter:
-    """Return a notebook with its links to other editions as they are written, for the catalogs."""
-
-    def link(match: re.Match) -> str:
-        title, _, file, anchor = match.groups()
-        return f"[{title.rpartition(' (in ')[0]}]({file}.ipynb{anchor or ''})"
-
-    written = prose_changed(notebook, lambda source: LED.sub(link, source))
-    return Chapter(name, "", written, [[""]] * len(notebook.cells))
+def as_chapter(notebook: NotebookNode, name: str) -> Chapter:
+    return Chapter(name, "", notebook, [[""]] * len(notebook.cells))
 
 
-def with_links(text: str, language: Language, name: str, english: str = "") -> str:
-    """Return Markdown whose links lead to headings as they are shown, and to other editions."""
-    elsewhere = LED.findall(english)
-    led = {f"{file}.ipynb{anchor}": (title, folder) for title, folder, file, anchor in elsewhere}
+def with_links(text: str, language: Language, name: str) -> str:
+    """Return Markdown whose links lead to headings as they are shown."""
 
     def link(match: re.Match) -> str:
         picture, title, target = match.groups()
         file, mark, anchor = target.partition("#")
         shown = anchors(language, file.removesuffix(".ipynb") or name)
-        goal = f"{file}{mark}{shown.get(anchor, anchor)}"
-        if target in led:
-            english, folder = led[target]
-            owner = english.rpartition(" (in ")[2].removesuffix(")")
-            title = language.said(ELSEWHERE.format(words=title, framework=owner))
-            goal = f"../{folder}-{language.tag}/{goal}"
-        return f"{picture}[{title}]({goal})"
+        return f"{picture}[{title}]({file}{mark}{shown.get(anchor, anchor)})"
 
     return LINK.sub(link, text)
 

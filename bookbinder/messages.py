@@ -28,7 +28,7 @@ from bookbinder.catalogs import (
     update_catalog,
 )
 from bookbinder.chapters import Chapter
-from bookbinder.config import PACKAGE, Book
+from bookbinder.config import FILE, PACKAGE, Book
 from bookbinder.diagrams import figure_messages
 from bookbinder.files import BookError, write_whole
 from bookbinder.language import language_of, translated
@@ -56,7 +56,8 @@ def templates(book: Book) -> dict[str, Catalog]:
         if name == PAGE:
             texts.append(list(meanings(book)))
         made[name] = template(texts)
-    made[INTERFACE] = template([[(text, file, "") for text, file in words_in(TOOL)]])
+    titles = ((title, FILE) for title, _ in book.parts)
+    made[INTERFACE] = template([[(text, file, "") for text, file in (*words_in(TOOL), *titles)]])
     made[PRACTICE] = template([[(text, file, "") for text, file in practice_messages(book.root)]])
     made[FIGURES] = template([[(text, file, "") for text, file in figure_messages(book.source)]])
     made[README] = template([list(messages_of(readme(book)))])

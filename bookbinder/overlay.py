@@ -80,7 +80,7 @@ def lay_over(chapter: Chapter, path: Path, file: str) -> Chapter:
 
 def overlays_of(book: Book, edition: Edition) -> Iterator["Overlay"]:
     """Yield the overlays of an edition, those of chapters without one empty."""
-    for name in book.chapters_of(edition):
+    for name in book.chapters:
         if path := book.overlay_file(edition, name):
             file = book.chapter_file(name)
             yield Overlay(read_chapter(file, book.named(file)), path, book.named(path))

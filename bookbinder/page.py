@@ -19,7 +19,6 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter, number_of
-from bookbinder.files import read_notebook
 
 INLINE = MarkdownIt("commonmark").use(dollarmath_plugin, double_inline=True)
 INLINE.normalizeLink = str  # an address stays as it is written
@@ -313,7 +312,7 @@ def link_problems(page: Page, pages: dict[str, Page], folder: Path) -> list[str]
                 continue
             if link.kind == "image" and not link.words.strip():
                 found.append(f"{line.where}: the picture {target} has no alt text")
-            goal = goal_of(path, pages, folder) if path.endswith(".ipynb") else page
+            goal = pages.get(path.removesuffix(".ipynb")) if path.endswith(".ipynb") else page
             if goal is None or (goal is page and path and not (folder / path).exists()):
                 found.append(f"{line.where}: {path} does not exist")
             elif anchor and anchor not in goal.anchors():
@@ -321,12 +320,3 @@ def link_problems(page: Page, pages: dict[str, Page], folder: Path) -> list[str]
             elif (named := EQUATION.match(link.words)) and named[1] not in goal.equations():
                 found.append(f"{line.where}: {goal.name} has no equation {named[0]}")
     return found
-
-
-def goal_of(path: str, pages: dict[str, Page], folder: Path) -> Page | None:
-    """Return the chapter that a link leads to: of this edition, or the notebook of another one."""
-    if "/" not in path or not (folder / path).exists():
-        return pages.get(path.removesuffix(".ipynb"))
-    notebook = read_notebook(folder / path)
-    places = [[path]] * len(notebook.cells)
-    return Page(Chapter(Path(path).stem, path, notebook, places), notebook)

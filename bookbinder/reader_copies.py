@@ -24,7 +24,6 @@ from bookbinder.diagrams import FOLDER
 from bookbinder.files import BookError, as_text, read_notebook, write_whole
 from bookbinder.language import Language, language_of
 from bookbinder.publish import DECIDE, covered
-from bookbinder.steps import without_links_elsewhere
 
 BROKEN = worded("{yours} cannot be read: rename or delete it, and `make lab` brings it anew")
 STAYS = worded("{yours} is yours and stays; the new version is {new}")
@@ -39,7 +38,7 @@ def bring_copies(book: Book, edition: Edition, folder: Path) -> None:
     version is put under a name of its own, once; nothing of the reader's is overwritten or deleted.
     """
     language, brought = language_of(book, edition.language), read_record(folder / RECORD)
-    chapters = [notebook_path(edition, name) for name in book.chapters_of(edition)]
+    chapters = [notebook_path(edition, name) for name in book.chapters]
     versions = {path.name: as_opened(read_notebook(path), language) for path in chapters}
     for picture in sorted((edition.notebooks / FOLDER).glob("*.svg")):
         write_whole(folder / FOLDER / picture.name, picture.read_text(encoding="utf-8"))
@@ -80,7 +79,7 @@ def as_opened(notebook: NotebookNode, language: Language) -> str:
 
     Without them it marks a notebook as changed that the reader has only opened.
     """
-    notebook = covered(without_links_elsewhere(notebook), language.said(DECIDE))
+    notebook = covered(notebook, language.said(DECIDE))
     kernel = notebook.metadata.get("kernelspec")
     if kernel:
         with contextlib.suppress(NoSuchKernel):

@@ -5,7 +5,6 @@ comes after all of them (`language.in_language`).
 """
 
 import copy
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
@@ -17,19 +16,14 @@ from bookbinder.colab import open_alone
 from bookbinder.config import Book, Edition
 from bookbinder.notation import read_notation, table
 from bookbinder.overlay import lay_over
-from bookbinder.page import LINK, TARGET, WORDS_OF_LINK
 from bookbinder.reading_time import minutes
 
 Step = Callable[[Book, Edition, list[Chapter]], list[Chapter]]
 
-ELSEWHERE = worded("{words} (in {framework})")
-# A link to another edition, in any language: its words, folder, file, heading.
-LED = re.compile(rf"\[({WORDS_OF_LINK})\]\(\.\./([\w-]+)/(\w+)\.ipynb(#{TARGET})?\)")
-
 
 def written(book: Book, edition: Edition, _: list[Chapter] = ()) -> list[Chapter]:
     """Return the chapters that an edition has, as they are written."""
-    paths = map(book.chapter_file, book.chapters_of(edition))
+    paths = map(book.chapter_file, book.chapters)
     return [read_chapter(path, book.named(path)) for path in paths]
 
 
@@ -52,26 +46,8 @@ def in_words_of(book: Book, edition: Edition, chapters: list[Chapter]) -> list[C
 def filled_in(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Chapter]:
     """Return chapters with what is computed from their text: the minutes, the notation."""
     notation = table(read_notation(book.source, edition.framework), chapters)
-    return [with_texts(c, {"{{notation}}": notation, "{{minutes}}": time_text(c)}) for c in chapters]
-
-
-def led_elsewhere(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Chapter]:
-    """Return chapters whose links into those that the edition lacks say whose they are.
-
-    They are written like any other link, `[chapter 11](11_positions_in_the_score.ipynb)`, and lead
-    to the folder of the first edition that has the chapter.
-    """
-
-    def led(link: re.Match) -> str:
-        _, words, target = link.groups()
-        name = target.partition("#")[0].removesuffix(".ipynb")
-        if name not in edition.without:
-            return link[0]
-        owner = next((other for other in book.editions if name not in other.without), edition)
-        words = ELSEWHERE.format(words=words, framework=owner.name)
-        return f"[{words}](../{owner.notebooks.name}/{target})"
-
-    return [with_prose(chapter, lambda source: LINK.sub(led, source)) for chapter in chapters]
+    texts = ({"{{notation}}": notation, "{{minutes}}": time_text(c)} for c in chapters)
+    return list(map(with_texts, chapters, texts))
 
 
 def opened_alone(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Chapter]:
@@ -79,7 +55,7 @@ def opened_alone(book: Book, edition: Edition, chapters: list[Chapter]) -> list[
     return [open_alone(chapter, book, edition) for chapter in chapters]
 
 
-STEPS: tuple[Step, ...] = (written, laid_over, in_words_of, filled_in, led_elsewhere, opened_alone)
+STEPS: tuple[Step, ...] = (written, laid_over, in_words_of, filled_in, opened_alone)
 
 
 def english_chapters(book: Book, edition: Edition, steps: Iterable[Step] = STEPS) -> list[Chapter]:
@@ -95,21 +71,8 @@ def title_in_contents(book: Book, name: str, title: str) -> str:
     if name not in book.appendices:
         return title
     letter = chr(ord("A") + book.appendices.index(name))
-    bare = title.partition(".")[2].strip()
+    bare = title.rpartition(". ")[2]
     return worded("Appendix {letter}: {title}").format(letter=letter, title=bare)
-
-
-def without_links_elsewhere(notebook: NotebookNode) -> NotebookNode:
-    """Return a notebook for a folder of its own: of links to other editions, the words."""
-    return prose_changed(notebook, lambda source: LED.sub(r"\1", source))
-
-
-def with_pages(source: str, folders: dict[str, str]) -> str:
-    """Return Markdown whose links to other editions lead to their pages.
-
-    `folders` says where a site has the pages of each folder of notebooks.
-    """
-    return LED.sub(lambda m: f"[{m[1]}]({folders[m[2]]}{m[3]}.html{m[4] or ''})", source)
 
 
 def with_prose(chapter: Chapter, changed: Callable[[str], str]) -> Chapter:

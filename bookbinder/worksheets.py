@@ -19,7 +19,7 @@ from bookbinder.files import BookError, as_text, write_whole
 from bookbinder.language import in_language, language_of
 from bookbinder.page import ANSWER, exercise_of, markdown_lines
 from bookbinder.publish import DECIDE, covered, unexecuted
-from bookbinder.steps import english_chapters, without_links_elsewhere
+from bookbinder.steps import english_chapters
 
 COMMAND = "make worksheets"
 YOUR_ANSWER = worded("Your answer:")
@@ -53,8 +53,7 @@ def sheets(book: Book, edition: Edition, chapters: list[Chapter]) -> dict[str, N
     language, made = language_of(book, edition.language), {}
     for chapter in chapters:
         sheet = students(chapter, as_stored(book, edition, chapter, COMMAND))
-        sheet = in_language(sheet, language, chapter.name)
-        made[chapter.name] = without_links_elsewhere(sheet)
+        made[chapter.name] = in_language(sheet, language, chapter.name)
     return made
 
 

@@ -23,7 +23,7 @@ RAW_MARKUP = re.compile(
     r"\\eqref|\\label|\\ref\b|^:::|\{(ref|eq|note|cite|numref)\}|:label:|:eqref:"
 )
 ELEMENTS = ("details", "summary", "sup", "sub", "br")  # that all viewers show
-PARTS = ("question", "learn", "need", "time", "summary", "references")  # of every chapter
+PARTS = ("question", "time", "summary", "references")  # of every chapter
 
 
 def problems(pages: list[Page], folder: Path) -> list[str]:

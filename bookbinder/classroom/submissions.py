@@ -162,11 +162,10 @@ def commonest_chapter(
     book: Book, edition: Edition, submissions: list[Submission], folder: Path
 ) -> str:
     sheets = [sheet for submission in submissions for sheet in submission.sheets]
-    names = book.chapters_of(edition)
-    counts = {name: sum(str(number_of(name)) in x.chapters for x in sheets) for name in names}
+    counts = {n: sum(str(number_of(n)) in x.chapters for x in sheets) for n in book.chapters}
     if not any(counts.values()):
         raise BookError(f"{folder}: no notebook checks an exercise of the book")
-    return max(names, key=counts.get)
+    return max(book.chapters, key=counts.get)
 
 
 # What is asked

@@ -1,5 +1,8 @@
 """Compose the home page: a trained layer, where to begin or go on, the chapters."""
 
+import json
+import re
+from html import escape, unescape
 from xml.etree import ElementTree
 
 from nbformat import NotebookNode
@@ -13,9 +16,10 @@ from bookbinder.language import Language
 from bookbinder.page import Page
 from bookbinder.steps import title_in_contents
 
-STRIP, CARD = "figures/strip_00.svg", "figures/card_{:02}.svg"  # in book/, where a book has them
+CARD = "figures/card_{}.svg"  # of a part, in book/, where a book has it
 LEARNED = '<div class="d2l-arcs" data-kind="sentence"'  # the widget of the chapter that trains it
 CAPTION = '<p class="cap">'
+HELD = re.compile(r'(?<= data-held=")[^"]*')
 TRAINED = worded(
     "{chapter} trains this layer on sentences of such words, "
     "and never shows it a tired animal. The page computes with its three matrices."
@@ -56,12 +60,9 @@ def home_page(
     lead = lead_of(read_or_empty(book.root / "README.md"))
     lines = ["---", "html_theme.sidebar_secondary.remove: true", "---", ""]
     lines += [f"# {book.title}", "", lead, "", "```{raw} html"]
-    lines += [learned(chapters, notebooks), opening, "```", "", time_of(numbered), ""]
-    lines += ["## " + worded("The chapters"), ""]
-    if STRIP in pictures:
-        lines += [worded("Each chapter changes one step of attention, or all of them:"), ""]
-        lines += [shown(STRIP, pictures), ""]
-    cards = [card(title_in_contents(book, c.name, title_of(c)), c, pictures) for c in numbered]
+    lines += [opening, learned(chapters, notebooks), "```", ""]
+    lines += ["## " + worded("The chapters"), "", time_of(numbered), ""]
+    cards = [card(part, of_part, book, pictures) for part, of_part in parts(book, chapters)]
     lines += ["::::{container} cards", *cards, "::::", "", *RUN, *contents(book, chapters)]
     return "\n".join(lines) + "\n"
 
@@ -75,6 +76,9 @@ def learned(chapters: list[Chapter], notebooks: list[NotebookNode]) -> str:
                 link = f'<a href="{chapter.name}.html">{title_of(chapter)}</a>'
                 before, _, after = html.partition(CAPTION)
                 told, after = TRAINED.format(chapter=link), after.partition("<")[2]
+                held = json.loads(unescape(HELD.search(before)[0]))
+                held["step"] = (held["step"] + 1) // 2  # while the layer finds where to look
+                before = HELD.sub(lambda _, held=held: escape(json.dumps(held)), before)
                 return f"{before}{CAPTION}\n{told}\n<{after}"
     return ""
 
@@ -90,46 +94,51 @@ def time_of(chapters: list[Chapter]) -> str:
     return text.format(chapters=len(spent), hours=hours, practice=practice)
 
 
-def home_pictures(book: Book, chapters: list[Chapter], language: Language) -> dict[str, str]:
+def home_pictures(book: Book, language: Language) -> dict[str, str]:
     """Return the diagrams of the home page, by their names in the folder of the sources."""
-    numbers = [n for chapter in chapters if (n := number_of(chapter.name)) is not None]
-    names = [name for name in (STRIP, *map(CARD.format, numbers)) if (book.source / name).exists()]
-    return {name: diagram_text(book.source, name, language) for name in names}
+    names = [CARD.format(number) for number, _ in enumerate(book.parts, start=1)]
+    return {n: diagram_text(book.source, n, language) for n in names if (book.source / n).exists()}
 
 
-def shown(name: str, pictures: dict[str, str]) -> str:
-    """Return a picture in Markdown, with what it says of itself as its alt text."""
-    alt = ElementTree.fromstring(pictures[name]).findtext("{*}desc")
-    return f"![{alt}]({name})"
+def parts(book: Book, chapters: list[Chapter]) -> list[tuple[str, list[Chapter]]]:
+    """Return the title of each part with its chapters, and last, the appendices."""
+    begins = {first: title for title, first in book.parts}
+    begins |= {book.appendices[0]: worded("Appendices")} if book.appendices else {}
+    found = [] if chapters[0].name in begins else [(worded("Chapters"), [])]
+    for chapter in chapters:
+        if chapter.name in begins:
+            found.append((begins[chapter.name], []))
+        found[-1][1].append(chapter)
+    return found
 
 
-def card(title: str, chapter: Chapter, pictures: dict[str, str]) -> str:
-    """Return a chapter's card in Markdown: its picture, title, question and minutes."""
-    page = Page(chapter, chapter.notebook)
-    read, practised = page.minutes()
-    with_exercises = worded("{read} minutes, exercises {practised}")
-    time = with_exercises if practised else worded("{read} minutes")
-    time = time.format(read=read, practised=practised)
+def card(title: str, chapters: list[Chapter], book: Book, pictures: dict[str, str]) -> str:
+    """Return a part's column in Markdown: its picture, its title, its chapters and minutes."""
+    names = [part for part, _ in book.parts]
+    name = CARD.format(names.index(title) + 1) if title in names else ""
     lines = [":::{container} book-card"]
-    if (name := CARD.format(number_of(chapter.name))) in pictures:
-        lines += [shown(name, pictures), ""]
-    lines += [f"**[{title}]({chapter.name}.ipynb)**", "", page.passage("question"), ""]
-    return "\n".join([*lines, f"*{time}*", ":::"])
+    if name in pictures:
+        alt = ElementTree.fromstring(pictures[name]).findtext("{*}desc")
+        lines += [f"![{alt}]({name})", ""]
+    lines += [f"**{title}**", ""]
+    for chapter in chapters:
+        shown = title_in_contents(book, chapter.name, title_of(chapter))
+        lines += [f"[{shown}]({chapter.name}.ipynb)", ""]
+    hours = sum(Page(chapter, chapter.notebook).minutes()[0] for chapter in chapters) / 60
+    return "\n".join(
+        [*lines, f"*{worded('about {hours} hours').format(hours=f'{hours:g}')}*", ":::"]
+    )
 
 
 def contents(book: Book, chapters: list[Chapter]) -> list[str]:
     """Return the hidden tables of contents, which order the pages."""
-    titles = {c.name: title_in_contents(book, c.name, title_of(c)) for c in chapters}
-    last = [f"{title} <{name}>" for name, title in titles.items() if name in book.appendices]
     captions = {
-        worded("Chapters"): [name for name in titles if name not in book.appendices],
-        worded("Appendices"): last,
-        worded("Look things up"): MORE,
-    }
+        title: [f"{title_in_contents(book, c.name, title_of(c))} <{c.name}>" for c in of_part]
+        for title, of_part in parts(book, chapters)
+    } | {worded("Look things up"): MORE}
     return [
         "\n".join([f"```{{toctree}}\n:hidden:\n:caption: {caption}\n", *entries, "```\n"])
         for caption, entries in captions.items()
-        if entries
     ]
 
 

@@ -41,7 +41,7 @@ def print_book(book: Book, edition: Edition) -> None:
     """Print an edition of the site to `_build/`."""
     begun = time.monotonic()
     goal = book.root / "_build" / f"book-{edition.framework}-{edition.language}.pdf"
-    site, names = edition_folder(book, edition), [*book.chapters_of(edition), *AFTER]
+    site, names = edition_folder(book, edition), [*book.chapters, *AFTER]
     if missing := [name for name in names if not (site / f"{name}.html").exists()]:
         raise BookError(f"the site has no page {missing[0]}; run `make site` first")
     texts = {name: (site / f"{name}.html").read_text(encoding="utf-8") for name in names}

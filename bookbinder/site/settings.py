@@ -11,7 +11,6 @@ from bookbinder.config import ENGLISH, LANGUAGES, Book, Edition
 from bookbinder.language import Language
 
 HERE = Path(__file__).parent
-ELSEWHERE = "edition"  # the scheme of links to other editions: Sphinx looks for no such page here
 SAID = re.compile(r'\bsay\("([^"]+)"\)')  # in the scripts of the pages
 LESS = "\\u003c"  # in a script that stands in a page
 SCRIPTS = [["book.js", {"priority": 300}], ["previews.js", {"priority": 301}]]
@@ -41,7 +40,6 @@ WORDS = (
     worded("Site navigation"),
     worded("Skip to main content"),
     worded("System Settings"),
-    worded("The edition in {name} leaves this chapter out: see what it has"),
     worded("Version warning"),
 )
 # How the index names functions: without the one module there is.
@@ -89,13 +87,12 @@ def header(book: Book, here: Edition, editions: tuple[Edition, ...]) -> dict:
     """Return what the head of each page says: its notebook, and where it is in other editions."""
 
     def entry(edition: Edition, name: str) -> dict:
-        address, without = address_of(edition, here, book.editions), list(edition.without)
-        of_page = {"address": address, "here": edition == here, "without": without}
+        of_page = {"address": address_of(edition, here, book.editions), "here": edition == here}
         return {"name": name, "tag": edition.tag, **of_page}
 
     alike = [e for e in editions if e.framework == here.framework]
     return {
-        "chapters": book.chapters_of(here),
+        "chapters": book.chapters,
         "notebooks": f"notebooks/{here.framework}",
         "editions": [entry(e, e.name) for e in editions if e.language == here.language],
         "languages": [entry(e, LANGUAGES[e.language]) for e in alike],

@@ -20,9 +20,9 @@ from bookbinder.page import CITATION, REFERENCE, TERM, Page, lines_of, link_prob
 from bookbinder.publish import ANSI
 from bookbinder.site.home import home_page, home_pictures
 from bookbinder.site.lookup import functions_page, references_page
-from bookbinder.site.settings import ELSEWHERE, address_of, own_words, sphinx_settings
+from bookbinder.site.settings import own_words, sphinx_settings
 from bookbinder.solutions import SOLUTION, is_solution, read_bound, with_folds
-from bookbinder.steps import english_chapters, title_in_contents, with_pages
+from bookbinder.steps import english_chapters, title_in_contents
 
 MARKS = re.compile(r"^((?:>|\s|#+ |- |\d+\. |<summary>)*)(.*?)((?:</summary>)?)$")  # around a line
 MARKUP = re.compile(r"(<[^>]*>|^:\w+: |\]\([^)]*\)|\[|\||\*\*|\*)")  # between words of a page
@@ -41,15 +41,11 @@ def edition_sources(
     language, in_english = language_of(book, edition.language), replace(edition, language=ENGLISH)
     english = chapters if edition == in_english else english_chapters(book, in_english)
     pages, files = pages_of(book, edition, chapters), {}
-    folders = {  # of all frameworks, be they built or not
-        other.notebooks.name: f"{ELSEWHERE}:{address_of(other, edition, book.editions)}"
-        for other in book.editions_in(edition.language)
-    }
     for page in pages:
         listed = {line.text for line in page.lines if line.in_references}
-        notebook = site_notebook(page.executed, listed, folders, language)
+        notebook = site_notebook(page.executed, listed, language)
         files[f"{page.name}.ipynb"] = as_text(notebook)
-    pictures = home_pictures(book, chapters, language_of(book, ENGLISH))
+    pictures = home_pictures(book, language_of(book, ENGLISH))
     outputs = [page.executed for page in pages]
     pairs = [*zip(english, chapters, strict=True)]
     for name, text in composed_pages(book, edition, english, outputs, pictures).items():
@@ -63,7 +59,7 @@ def edition_sources(
     settings = sphinx_settings(book, edition, editions, language) | {"book": here}
     lines = ["# Written by `make site`: a change here is lost."]
     lines += [f"{name} = {value!r}\n" for name, value in settings.items()]
-    return files | home_pictures(book, chapters, language) | {"conf.py": "\n".join(lines)}
+    return files | home_pictures(book, language) | {"conf.py": "\n".join(lines)}
 
 
 def pages_of(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Page]:
@@ -136,21 +132,14 @@ def otherwise_said(
 
 
 def site_notebook(
-    notebook: NotebookNode,
-    listed: Container[str],
-    folders: dict[str, str],
-    language: Language,
+    notebook: NotebookNode, listed: Container[str], language: Language
 ) -> NotebookNode:
-    """Return a copy with folds, alt texts and links to references.
-
-    `listed` are the lines of the list of references; `folders` says where the pages of other
-    editions are.
-    """
+    """Return a copy with folds, alt texts and links to `listed`, the lines of the references."""
     page = with_folds(notebook, language.said(SOLUTION))
     for cell in page.cells:
         if cell.cell_type == "markdown":
             cell.metadata = NotebookNode()
-            cell.source = with_pages(site_markdown(cell.source, listed), folders)
+            cell.source = site_markdown(cell.source, listed)
         elif cell.cell_type == "code":
             cell.metadata = site_metadata(cell, language)
             cell.outputs = list(map(with_last_call, cell.outputs))

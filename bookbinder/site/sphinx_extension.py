@@ -14,7 +14,6 @@ from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from bookbinder.page import EQUATION, TAG
-from bookbinder.site.settings import ELSEWHERE
 
 UNTOUCHED = (nodes.literal, nodes.literal_block, nodes.reference, nodes.math, nodes.math_block)
 NOT_SLANTED = ("zh_CN", "ko")
@@ -111,19 +110,15 @@ def is_wide(letter: str) -> bool:
 
 
 class Links(SphinxPostTransform):
-    """Lead links to other editions to their pages, which Sphinx does not know, and (4.2) in prose
-    to equation (4.2), in whatever chapter it stands.
-    """
+    """Lead (4.2) in prose to equation (4.2), in whatever chapter it stands."""
 
     default_priority = 300
     formats = ("html",)
 
     def run(self, **_) -> None:
         for link in self.document.findall(nodes.reference):
-            scheme, _, address = link.get("refuri", "").partition(":")
             match = EQUATION.fullmatch(link.astext())
-            goal = address if scheme == ELSEWHERE else match and self.equation(match[1])
-            if goal:
+            if goal := match and self.equation(match[1]):
                 link.update_all_atts({"refuri": goal, "internal": True}, replace=True)
         for text in list(self.document.findall(nodes.Text)):
             above = ancestors(text)
