@@ -21,7 +21,7 @@ class Letter:
     meaning: str
     shape: str
     code: str
-    chapter: int | None = None
+    chapters: tuple[int | None, ...] = (None,)
 
     @property
     def names(self) -> list[str]:
@@ -50,7 +50,8 @@ def read_notation(folder: Path, framework: str) -> list[Letter]:
 def read_letter(entry: dict, framework: str) -> Letter:
     where, code = f"{FILE}: {entry.get('symbol', entry)}", entry.get("code")
     try:
-        return Letter(**entry | {"code": code[framework] if isinstance(code, dict) else code})
+        code = code[framework] if isinstance(code, dict) else code
+        return Letter(**entry | {"code": code, "chapters": tuple(entry.get("chapters", [None]))})
     except KeyError:
         raise BookError(f"{where}: code has no name for {framework}") from None
     except TypeError as error:  # which names the key
@@ -64,10 +65,9 @@ def table(letters: list[Letter], chapters: list[Chapter]) -> str:
     titles |= {n: worded("**Only in chapter {number}**").format(number=n) for n in numbers}
     rows: dict[int | None, list[str]] = {number: [] for number in titles}
     for x in letters:
-        if x.chapter not in rows:
-            continue  # this edition lacks it
         names = ", ".join(f"`{name}`" if name != "…" else name for name in x.names)
-        rows[x.chapter].append(f"| {x.symbol} | {x.meaning} | {x.shape} | {names} |")
+        for number in rows.keys() & {*x.chapters}:
+            rows[number].append(f"| {x.symbol} | {x.meaning} | {x.shape} | {names} |")
     head = worded("| Symbol | Meaning | Shape | In code |") + "\n|---|---|---|---|"
     blocks = ["\n".join([title, "", head, *rows[n]]) for n, title in titles.items() if rows[n]]
     return "\n\n".join(blocks)

@@ -1,7 +1,7 @@
 """The field's language: homemade words stay out, terms are explained where they first appear."""
 
 import re
-from itertools import chain
+from itertools import chain, product
 
 import pytest
 
@@ -87,10 +87,18 @@ def test_a_letter_stands_in_its_chapter_and_has_one_meaning_there():
     formulas[None] = "\n".join(formulas.values())
     declared: list[tuple[str, int | None]] = []
     for letter in read_notation(BOOK.source, BOOK.editions[0].framework):
-        for symbol in letter.symbol.split(", "):
-            assert symbol.strip("$") in formulas[letter.chapter], letter
-            declared.append((symbol, letter.chapter))
+        for symbol, chapter in product(letter.symbol.split(", "), letter.chapters):
+            assert symbol.strip("$") in formulas[chapter], (letter, chapter)
+            declared.append((symbol, chapter))
     assert [entry for entry in declared if declared.count(entry) > 1] == []
+
+
+def test_no_letter_has_more_than_three_meanings():
+    meanings: dict[str, set[str]] = {}
+    for letter in read_notation(BOOK.source, BOOK.editions[0].framework):
+        for plain in set(re.findall(r"\$(\\ell|[a-zA-Z])\b", letter.symbol)):
+            meanings.setdefault(plain, set()).add(letter.meaning)
+    assert {plain: said for plain, said in meanings.items() if len(said) > 3} == {}
 
 
 @pytest.mark.parametrize("edition", BOOK.editions, ids=lambda e: e.framework)
@@ -104,11 +112,10 @@ def test_the_name_of_a_letter_in_code_stands_in_the_code_of_its_chapter(edition)
     code[None] = "\n".join(code.values())
     letters = read_notation(BOOK.source, edition.framework)
     missing = [
-        f"{letter.symbol} of chapter {letter.chapter}: {name}"
+        f"{letter.symbol} of chapter {chapter}: {name}"
         for letter in letters
-        for name in letter.names
-        if letter.chapter in code
-        if name != "…" and not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", code[letter.chapter])
+        for name, chapter in product(letter.names, letter.chapters)
+        if name != "…" and not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", code[chapter])
     ]
     assert not missing, "\n".join(["", *missing])
 

@@ -2,13 +2,14 @@
 
 import pytest
 
+from bookbinder import reading_time
 from bookbinder.binding import stale_files
 from bookbinder.chapters import read_chapter
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.files import BookError
 from bookbinder.notation import read_notation, table
-from bookbinder.reading_time import minutes, sections
+from bookbinder.reading_time import minutes
 from bookbinder.steps import filled_in
 from tests.conftest import SAMPLE
 
@@ -25,7 +26,7 @@ symbol = '$r$'
 meaning = "radius"
 shape = "scalar"
 code = { pytorch = "r" }
-chapter = 2
+chapters = [2]
 """
 
 
@@ -49,18 +50,33 @@ def prose(chapter):
     return "\n".join(c.source for c in chapter.notebook.cells if c.cell_type == "markdown")
 
 
-def test_minutes_follow_from_words_and_lines(book):
-    first = read(book)[0]
-    look, exercises = sections(first)[1:3]
-    assert (look.words, look.code_lines) == (1502, 4)  # not what draws, nor an explorer
-    assert look.minutes == pytest.approx(1502 / 150 + 4 / 6)
-    assert (exercises.solution_words, exercises.solution_lines) == (204, 8)
-    assert minutes(first) == (10, 10)
+PARTS = {  # what is read or tried, and its minutes
+    "word " * 300: 2,
+    "$$ a = b $$\n": 1.2,
+    "![A box.](figures/box.svg)\n": 0.5,
+    '```python tags=["drawing"] alt="A line."\nplot(1)\n```\n': 0.5,
+    "```python\nexplore(1)\n```\n": 3.5,
+    "```python\n" + "x\n" * 12 + "```\n": 2,
+    "<details>\n" + "word " * 300 + "\n</details>\n": 0,
+}
+
+
+def test_minutes_follow_from_words_lines_formulas_pictures_explorers_and_stars(book, monkeypatch):
+    monkeypatch.setattr(reading_time, "quarters", lambda minutes: minutes)
+    for text, expected in PARTS.items():
+        book.chapter_file("02_second").write_text(f"# 2.\n\n{text}")
+        assert minutes(read(book)[1]) == pytest.approx((expected, 0), abs=0.03), text
+    assert minutes(read(book)[0])[1] == 5 + 15 + 5
+
+
+def test_minutes_are_printed_in_quarters_of_an_hour(book):
+    assert minutes(read(book)[0]) == (15, 30)
+    assert [reading_time.quarters(m) for m in (0, 1, 22, 23)] == [0, 15, 15, 30]
 
 
 def test_the_time_and_the_letters_are_written_into_the_chapters(book):
     first, second = filled_in(book, book.editions[0], read(book))
-    assert "**Time** about 10 minutes to read, 10 for the exercises\n" in prose(first)
+    assert "**Time** about 15 minutes to read, 30 for the exercises · **You" in prose(first)
     assert "**In every chapter**" in prose(second)
     assert "{{" not in prose(first) + prose(second)
 

@@ -12,9 +12,7 @@ from tests.this_book import BOOK
 TAKEN_OUT = ("script", "style", "link", "input", "button", "form", "iframe")
 ATTRIBUTES = re.compile(r"style|class|id|hidden|role|on\w+|(data|aria)-.*")
 RAW = re.compile(r"[{}<>]|=>|\bfunction\b")
-NOTEBOOKS = [
-    notebook_path(edition, name) for edition in BOOK.editions for name in BOOK.chapters_of(edition)
-]
+NOTEBOOKS = [notebook_path(edition, name) for edition in BOOK.editions for name in BOOK.chapters]
 
 
 def stripped(html: str) -> BeautifulSoup:

@@ -3,8 +3,6 @@
 import re
 import tomllib
 
-import pytest
-
 from bookbinder.chapters import number_of
 from tests.conftest import ROOT
 from tests.this_book import BOOK, chapters, checked_exercises
@@ -45,24 +43,6 @@ def test_extras_that_a_room_without_a_network_is_told_to_use_exist():
     named = re.findall(r'"\.\[([^]]+)\]"', TEACHING)
     assert named
     assert set(",".join(named).split(",")) <= set(project["optional-dependencies"])
-
-
-@pytest.mark.parametrize("name", ["README.md", "TEACHING.md"])
-def test_pages_say_which_chapters_and_sessions_an_edition_has(name):
-    text = (ROOT / name).read_text(encoding="utf-8")
-    sessions = dict(re.findall(r"^\| (\d+) \| ([\d, ]+) \|", TEACHING, re.M))
-    for edition in (edition for edition in BOOK.editions if edition.without):
-        there = {number_of(chapter) for chapter in BOOK.chapters_of(edition)} - {None}
-        (listed,) = re.findall(rf"{edition.name} has chapters (\d.*?\d)[^\d\w ]", text)
-        assert there == {number for part in re.split(",|and", listed) for number in span(part)}
-        lost = [s for s, given in sessions.items() if not there & set(map(int, given.split(", ")))]
-        assert name == "README.md" or f"sessions {' and '.join(lost)} need " in text
-
-
-def span(part):
-    """Return the numbers of "12", or of "0 to 10"."""
-    numbers = [int(number) for number in re.findall(r"\d+", part)]
-    return range(numbers[0], numbers[-1] + 1)
 
 
 def test_the_plan_names_headings_that_the_chapters_have():

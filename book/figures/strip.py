@@ -20,7 +20,6 @@ from kit import (
     Role,
     Say,
     Vector,
-    diagram,
     dot,
     number,
     softmax,
@@ -82,70 +81,101 @@ STRIPS = {
     "00": Strip("the picture of this book."),
     "01": Strip("this chapter builds the whole of it."),
     "02": Strip(
-        "this chapter changes the scores, to distances, and the weights, to kernels.",
-        {"scores": "distance", "weights": "kernel"},
-        score=lambda key: -0.5 * away(key) ** 2,
-        bars=away,
-    ),
-    "03": Strip(
-        "this chapter changes the scores: dot products, divided by the root of d.",
-        {"scores": "q·k / √d"},
+        "this chapter learns the three matrices that make queries, keys and values.",
+        {"query": "learned", "weighted sum": "learned"},
         score=scaled,
     ),
+    "03": Strip("this chapter is about the mask.", {"mask": "mask"}),
     "04": Strip(
-        "this chapter is about the mask and the weights that it leaves.",
-        {"mask": "mask", "weights": "weights"},
-    ),
-    "05": Strip(
-        "this chapter computes the scores of a whole batch at once.",
-        {"scores": "b × scores"},
-        many=["scores"],
-    ),
-    "06": Strip(
-        "this chapter makes a layer of all steps, with scores divided by the root of d.",
-        {"scores": "q·k / √d"},
-        dim=False,
-        score=scaled,
-    ),
-    "07": Strip(
-        "this chapter changes the scores: a small network with a tanh computes them.",
-        {"scores": "tanh"},
-        score=additive,
-    ),
-    "08": Strip(
-        "this chapter changes the scores: distances, bilinear forms and, here, cosines.",
-        {"scores": "cosine"},
-        score=lambda key: dot(Q, key) / sqrt(dot(Q, Q) * dot(key, key)),
-    ),
-    "09": Strip(
-        "this chapter counts what the scores cost: n queries with m keys have n times m.",
-        {"scores": "n × m"},
-        matrix=True,
-    ),
-    "10": Strip(
-        "this chapter takes the query from a decoder, which writes.",
-        {"query": "decoder"},
-    ),
-    "11": Strip(
         "this chapter adds the position to the scores.",
         {"scores": "+ position"},
         score=biased,
     ),
-    "12": Strip(
+    "05": Strip(
         "this chapter stacks many strips, one for each head, so there are several weights.",
         {"weights": "H × weights"},
         dim=False,
         score=scaled,
         many=STEPS,
     ),
+    "06": Strip(
+        "this chapter takes a trained model apart, step by step.", score=scaled, many=STEPS
+    ),
+    "07": Strip(
+        "this chapter lets layers of such steps write the next token.",
+        {"weighted sum": "next token"},
+        score=scaled,
+        many=STEPS,
+    ),
+    "08": Strip(
+        "this chapter changes the scores, to distances, and the weights, to kernels.",
+        {"scores": "distance", "weights": "kernel"},
+        score=lambda key: -0.5 * away(key) ** 2,
+        bars=away,
+    ),
+    "09": Strip(
+        "this chapter changes the scores: dot products, divided by the root of d.",
+        {"scores": "q·k / √d"},
+        score=scaled,
+    ),
+    "10": Strip(
+        "this chapter is about the mask and the weights that it leaves.",
+        {"mask": "mask", "weights": "weights"},
+    ),
+    "11": Strip(
+        "this chapter computes the scores of a whole batch at once.",
+        {"scores": "b × scores"},
+        many=["scores"],
+    ),
+    "12": Strip(
+        "this chapter makes a layer of all steps, with scores divided by the root of d.",
+        {"scores": "q·k / √d"},
+        dim=False,
+        score=scaled,
+    ),
     "13": Strip(
+        "this chapter changes the scores: a small network with a tanh computes them.",
+        {"scores": "tanh"},
+        score=additive,
+    ),
+    "14": Strip(
+        "this chapter changes the scores: distances, bilinear forms and, here, cosines.",
+        {"scores": "cosine"},
+        score=lambda key: dot(Q, key) / sqrt(dot(Q, Q) * dot(key, key)),
+    ),
+    "15": Strip(
+        "this chapter takes the query from a decoder, which writes.",
+        {"query": "decoder"},
+    ),
+    "16": Strip(
+        "this chapter counts what the scores cost: n queries with m keys have n times m.",
+        {"scores": "n × m"},
+        matrix=True,
+    ),
+    "17": Strip(
+        "this chapter computes the weights and their sum in one pass over the keys.",
+        {"weights": "one pass", "weighted sum": "one pass"},
+        score=scaled,
+    ),
+    "18": Strip(
+        "this chapter keeps the keys of earlier tokens, and lets heads share them.",
+        {"scores": "kept keys"},
+        score=scaled,
+        many=STEPS,
+    ),
+    "19": Strip(
+        "this chapter takes the positions beyond the trained length.",
+        {"scores": "+ position"},
+        score=biased,
+    ),
+    "20": Strip(
         "this chapter changes how scores become weights: here one weight is exactly 0.",
         {"weights": "sparsemax"},
         score=scaled,
         weigh=sparsemax,
     ),
-    "14": Strip("this chapter tests all steps."),
-    "15": Strip("this chapter finds all steps in another package."),
+    "21": Strip("this chapter tests all steps."),
+    "22": Strip("this chapter finds all steps in another package."),
     # Chapter 0 lets the strip grow, one step after the other.
     **{
         step.split()[-1]: Strip(f"so far: {', '.join(STEPS[:i])}.", {step: step}, False, shown=i)
@@ -306,43 +336,6 @@ def mix(color: str, part: float) -> str:
     """Return a color of which so large a part is `color` and the rest is white."""
     rgb = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(255 + part * (c - 255)):02X}" for c in rgb)
-
-
-MAP = {  # which chapters change which step, and to what
-    "query": {10: "decoder"},
-    "scores": {
-        2: "distance",
-        3: "dot product",
-        5: "of a batch",
-        7: "additive",
-        8: "cosine",
-        9: "their cost",
-        11: "position",
-    },
-    "mask": {4: "padding"},
-    "weights": {2: "kernels", 4: "masked softmax", 13: "sparsemax"},
-    "weighted sum": {9: "blocks", 13: "two orders"},
-}
-WHOLE = {1: "by hand", 6: "as a layer", 12: "many heads", "A": "tested", "B": "in D2L"}
-
-
-@diagram(640, 352)  # chapter 0
-def chapters(d: Drawing) -> None:
-    """The chapters, each under the step of attention that it changes.
-
-    The query: 10. The scores: 2, 3, 5, 7, 8, 9, 11. The mask: 4. The weights: 2, 4, 13. The
-    weighted sum: 9, 13. All steps: 1, 6, 12 and the appendices A, B.
-    """
-    draw_steps(d, STRIPS["00"])
-    for (left, _), step in zip(EDGES, STEPS, strict=True):
-        for row, (chapter, text) in enumerate(MAP[step].items()):
-            y = 156 + 22 * row
-            d.text(left + 20, y, f"**{chapter}**", 14, "end")
-            d.text(left + 26, y, text, 14, "start")
-    d.rect(0, 318, 640, 2, SOFT)
-    for (left, _), (chapter, text) in zip(EDGES, WHOLE.items(), strict=True):
-        d.text(left + 20, 338, f"**{chapter}**", 14, "end")
-        d.text(left + 26, 338, text, 14, "start")
 
 
 DIAGRAMS |= {f"strip_{name}": partial(strip, s) for name, s in STRIPS.items()}
