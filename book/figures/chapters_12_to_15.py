@@ -23,11 +23,11 @@ from kit import (
 def two_orders(d: Drawing) -> None:
     """One product in two orders.
 
-    Features of the queries (n, r), of the keys (r, m) after a transpose, and values (m, v). Queries
+    Features of the queries (n, D), of the keys (D, m) after a transpose, and values (m, v). Queries
     times keys first gives a matrix of n by m in the middle, which grows with the square of the
-    length. Keys times values first gives a matrix of r by v, whatever the length is.
+    length. Keys times values first gives a matrix of D by v, whatever the length is.
     """
-    long, wide, narrow = 132, 44, 60  # n and m, r, v
+    long, wide, narrow = 132, 44, 60  # n and m, D, v
 
     def matrix(x: float, y: float, w: float, h: float, role: Role, name: str, size: str) -> None:
         d.box(x, y, w, h, role)
@@ -38,8 +38,8 @@ def two_orders(d: Drawing) -> None:
         d.text(24, top + 12, f"**{head}**", at="start")
         y = top + 40
         middle = y + long / 2
-        matrix(36, y, wide, long, QUERY, "**Q′**", "(n, r)")
-        matrix(104, middle - wide / 2, long, wide, KEY, "**K′**^{T}", "(r, m)")
+        matrix(36, y, wide, long, QUERY, "**Q′**", "(n, D)")
+        matrix(104, middle - wide / 2, long, wide, KEY, "**K′**^{T}", "(D, m)")
         matrix(260, y, narrow, long, VALUE, "**V**", "(m, v)")
         left, right = (28, 244) if row == 0 else (96, 328)
         for x, away in ((left, -6), (right, 6)):  # brackets
@@ -50,8 +50,8 @@ def two_orders(d: Drawing) -> None:
             matrix(388, y, long, long, WEIGHT, "**Q′K′**^{T}", "(n, m)")
             matrix(548, y, narrow, long, VALUE, "**V**", "(m, v)")
         else:
-            matrix(416, y, wide, long, QUERY, "**Q′**", "(n, r)")
-            matrix(496, middle - wide / 2, narrow + 32, wide, PLAIN, "**K′**^{T}**V**", "(r, v)")
+            matrix(416, y, wide, long, QUERY, "**Q′**", "(n, D)")
+            matrix(496, middle - wide / 2, narrow + 32, wide, PLAIN, "**K′**^{T}**V**", "(D, v)")
 
 
 @diagram(640, 276)  # chapter 13
@@ -59,7 +59,7 @@ def fixed_state(d: Drawing) -> None:
     """What a query reads after one, two and three keys.
 
     With a softmax, it reads all keys and values so far, and they grow in number. With linear
-    attention, it reads a state of r by v numbers, to which each key adds one product of its
+    attention, it reads a state of D by v numbers, to which each key adds one product of its
     features and its value; the state does not grow.
     """
     d.text(160, 20, "softmax: a cache that grows", SMALL)
@@ -77,7 +77,7 @@ def fixed_state(d: Drawing) -> None:
             d.arrow((394, y - 20), (394, y))
             d.text(452, y + 28, "+")
         d.text(472, y + 28, f"*φ*(**k**_{{{row + 1}}}) **v**_{{{row + 1}}}^{{T}}", at="start")
-    d.text(474, 266, "(r, v) at every length", TINY, ink=SOFT)
+    d.text(474, 266, "(D, v) at every length", TINY, ink=SOFT)
 
 
 @diagram(700, 312)  # chapter 12
@@ -319,20 +319,20 @@ def two_part_keys(d: Drawing) -> None:
     """The two parts of query and key.
 
     The content of the query, d numbers, meets the content of the key, which U would make of the
-    cached latent z of r numbers; this key is never made. The rotated part of the query, e numbers,
-    meets the rotated key, which is cached and which all heads share.
+    cached latent z of d_c numbers; this key is never made. The rotated part of the query, d_r
+    numbers, meets the rotated key, which is cached and which all heads share.
     """
     d.text(144, 52, "query of a head", SMALL, "end")
     d.box(160, 32, 216, 40, QUERY, "content, d")
-    d.box(408, 32, 120, 40, QUERY, "rotated, e")
+    d.box(408, 32, 120, 40, QUERY, "rotated, *d*_{r}")
     d.line((268, 72), (268, 104), dash="4 4")
     d.text(144, 124, "key of a head", SMALL, "end")
     d.box(160, 104, 216, 40, Role(CARD, KEY.edge), "**Uz**_{j}, never made")
     d.line((468, 72), (468, 164))
     d.line((268, 144), (268, 164), dash="4 4")
     d.text(144, 184, "in the cache", SMALL, "end")
-    d.box(192, 164, 152, 40, PLAIN, "**z**_{j}, r")
-    d.box(408, 164, 208, 40, KEY, "rotated, e, for all")
+    d.box(192, 164, 152, 40, PLAIN, "**z**_{j}, *d*_{c}")
+    d.box(408, 164, 208, 40, KEY, "rotated, *d*_{r}, for all")
 
 
 @diagram(600, 172)  # chapter 12

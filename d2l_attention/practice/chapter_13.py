@@ -297,7 +297,7 @@ class ChoosingMistakes:
         return weights_of_the_largest(index, scores, k, keep)
 
     def heads_without_weights(scores, index_queries, index_keys, w, k, keep):
-        """Your heads count alike. Each query weighs them by w before it sums."""
+        """Your heads count alike. Each query weighs them by g before it sums."""
         index = index_scores(index_queries, index_keys, np.ones_like(w))
         return weights_of_the_largest(index, scores, k, keep)
 
