@@ -1,4 +1,4 @@
-"""The checks of chapter 1: the softmax, and gradients that vanish."""
+"""The checks of chapter 1, Queries, keys and values."""
 
 import numpy as np
 

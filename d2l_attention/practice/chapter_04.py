@@ -1,215 +1,196 @@
-"""The checks of chapter 4: masks, the masked softmax and its entropy."""
+"""The checks of chapter 4, Order."""
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise, when
-from d2l_attention.practice.numerics import entropy, masked_softmax, normalized, softmax
+from d2l_attention.practice.exercises import Exercise
+from d2l_attention.practice.numerics import products, softmax
 
 # ---- 4.1
 
 
-def window_mask(n, m, width):
-    steps_behind = np.arange(n)[:, None] - np.arange(m)  # of key j behind query i
-    return (steps_behind >= 0) & (steps_behind < width)
+def distances_of(queries):
+    places = np.arange(queries.shape[1])
+    return places[:, None] - places
 
 
-def sizes(rng):
-    a, b, c = sorted(rng.choice(range(3, 30), 3, replace=False).tolist())
-    return (4, 6, 2), (b, a, a), (b, c, a), (c, b, 1), (1, a, 2), (a, b, c), (c, 2, a), (1, 1, 1)
+def rows_of(table, distances):
+    c = len(table) // 2
+    return table[np.clip(distances, -c, c) + c]  # (n, n, d)
 
 
-window = Exercise("4.1", window_mask, sizes)
+def positional(queries, table, distances):
+    """Return the dot products of queries with the vectors of the distances, unscaled."""
+    return np.einsum("bid,ijd->bij", queries, rows_of(table, distances))
 
 
-def without_own_position(mask):
-    n, m = mask.shape
-    return mask & (np.arange(n)[:, None] != np.arange(m))
+def scaled(scores, queries):
+    return scores / np.sqrt(queries.shape[-1])
 
 
-@window.expects
-class WindowMistakes:
-    def looks_ahead(n, m, width):
-        """Your window reaches to both sides, so a query sees keys that come after it. The window is
-        causal: j is never larger than i."""
-        return abs(np.arange(n)[:, None] - np.arange(m)) < width
+def unscaled(queries, keys, table):
+    return products(queries, keys) + positional(queries, table, distances_of(queries))
 
-    def one_key_too_many(n, m, width):
-        """Your window is one key too wide: `width` counts the query's own position, too."""
-        return window_mask(n, m, width + 1)
 
-    def own_position_left_out(n, m, width):
-        """Your window ends before the query. A query sees its own position, too, i - j = 0."""
-        return without_own_position(window_mask(n, m, width))
+def relative_scores(queries, keys, table):
+    return scaled(unscaled(queries, keys, table), queries)
 
-    def window_one_step_too_early(n, m, width):
-        """Your window has the right width and lies one step too far back: its last key should be
-        the query's own position."""
-        return without_own_position(window_mask(n, m, width + 1))
 
-    @when(lambda answer, target, n, m, width: n != m and answer.shape == (m, n))
-    def queries_and_keys_swapped(n, m, width):
-        return window_mask(n, m, width).T
+def vectors_and_a_table(rng):
+    for b, n, d, c in ((2, 5, 3, 2), (1, 7, 4, 3), (3, 4, 6, 1), (1, 3, 5, 4), (2, 8, 10, 2)):
+        queries, keys = rng.normal(size=(2, b, n, d))
+        yield 2 * queries, keys, rng.normal(size=(2 * c + 1, d))
 
-    def keys_counted_from_the_wrong_side(n, m, width):
-        """The keys of your window come after the query. Check the sign: key j lies i - j steps
-        behind query i."""
-        return window_mask(m, n, width).T
 
-    def everything_before_and_no_window(n, m, width):
-        """This is a causal mask: it never forgets. Leave out the keys that lie `width` or more
-        steps behind the query, too."""
-        return np.tri(n, m, dtype=bool)
+def largest_without_pairs_of_vectors(queries, keys, table):
+    b, n, _ = queries.shape
+    return max(queries.size, keys.size, table.size, b * n * n, b * n * len(table))
 
-    def mask_inverted(n, m, width):
-        return ~window_mask(n, m, width)
+
+by_distance = Exercise(
+    "4.1",
+    relative_scores,
+    vectors_and_a_table,
+    square=True,
+    most_elements=largest_without_pairs_of_vectors,
+)
+
+
+@by_distance.expects
+class ByDistanceMistakes:
+    def distances_of_the_wrong_sign(queries, keys, table):
+        """You take j - i. The distance is i - j: positive for keys before the query."""
+        return relative_scores(queries, keys, table[::-1])
+
+    def distances_without_sign(queries, keys, table):
+        """You take |i - j|. A key before the query and one after it have different vectors."""
+        added = positional(queries, table, abs(distances_of(queries)))
+        return scaled(products(queries, keys) + added, queries)
+
+    def the_table_begins_at_distance_0(queries, keys, table):
+        """You look up row r of the table. Row c + r belongs to distance r, as row 0 is distance
+        -c."""
+        return relative_scores(queries, keys, np.roll(table, len(table) // 2, 0))
+
+    def far_keys_without_a_vector(queries, keys, table):
+        """Beyond the distance c you add nothing. Farther keys share the vector of distance c, or
+        -c."""
+        near = abs(distances_of(queries)) <= len(table) // 2
+        added = near * positional(queries, table, distances_of(queries))
+        return scaled(products(queries, keys) + added, queries)
+
+    def only_the_content_is_scaled(queries, keys, table):
+        """You divide the dot products of queries and keys only. The root divides the products with
+        the vectors of the distances, too."""
+        added = positional(queries, table, distances_of(queries))
+        return scaled(products(queries, keys), queries) + added
+
+    def only_the_positions_are_scaled(queries, keys, table):
+        """You divide the products with the vectors of the distances only. The root divides the dot
+        products of queries and keys, too."""
+        added = positional(queries, table, distances_of(queries))
+        return products(queries, keys) + scaled(added, queries)
+
+    def no_scale(queries, keys, table):
+        return unscaled(queries, keys, table)
+
+    def no_distances(queries, keys, table):
+        """These are scaled dot products of queries and keys. The vectors of the distances are
+        missing."""
+        return scaled(products(queries, keys), queries)
+
+    def no_content(queries, keys, table):
+        """The dot products of queries and keys are missing: these are the products with the vectors
+        of the distances only."""
+        return scaled(positional(queries, table, distances_of(queries)), queries)
+
+    def vectors_added_to_the_queries(queries, keys, table):
+        """You multiply the vectors of the distances by the keys. They are added to the keys, so the
+        queries multiply them."""
+        rows = rows_of(table, distances_of(queries))
+        added = np.einsum("bjd,ijd->bij", keys, rows)
+        return scaled(products(queries, keys) + added, queries)
+
+    def weights_in_place_of_scores(queries, keys, table):
+        return softmax(relative_scores(queries, keys, table))
 
 
 # ---- 4.2
 
 
-def scores_and_masks(rng):
-    for b, n, m, size in ((1, 3, 4, 2), (2, 5, 3, 2), (4, 2, 7, 6), (1, 4, 5, 20)):
-        keep = rng.random((b, n, m)) < 0.6
-        keep[..., -1, :] = False  # a fully masked row
-        keep[..., 0, :2] = True, False
-        scores = np.clip(size * rng.normal(size=(b, n, m)), -20, 20)
-        scores[2:, 0, 1] = 1000  # masked, in the third case: its exponential overflows
-        yield scores, keep
+def steps(d):
+    return 10_000.0 ** (-np.arange(0, d, 2) / d)
 
 
-def scores_at_the_limits(rng):
-    yield from scores_and_masks(rng)
-    lowest = np.array([[[-20.0, -19.0, 5.0]], [[20.0, -20.0, 0.0]]])
-    yield lowest, np.array([[[True, True, False]], [[True, True, True]]])
-    yield np.array([[[3.0], [-1.0]]]), np.array([[[True], [False]]])  # a single key
+def rotate_by(x, angles):
+    first, second = np.split(x, 2, axis=-1)
+    cos, sin = np.cos(angles), np.sin(angles)
+    return np.concatenate([first * cos - second * sin, first * sin + second * cos], -1)
 
 
-weights_under_a_mask = Exercise("4.2", masked_softmax, scores_at_the_limits)
+def rotate_halves(x, positions):
+    return rotate_by(x, positions[:, None] * steps(x.shape[-1]))
 
 
-def rows_left(answer, target, keep):
-    left = keep.any(-1)
-    return np.allclose(answer[left], target[left], atol=1e-4)
+def vectors_and_positions(rng):
+    for n, d, start, stride in ((5, 4, 0, 1), (3, 6, 100, 1), (1, 8, 7, 1), (7, 2, 3, 2)):
+        yield rng.normal(size=(n, d)), start + stride * np.arange(n)
+    yield rng.normal(size=(4, 10)), np.array([9, 0, 1001, 2])  # any positions, in any order
 
 
-@weights_under_a_mask.expects
-class WeightsUnderAMaskMistakes:
-    @when(lambda answer, target, scores, keep: np.allclose(answer.sum(-2)[keep.any(-2)], 1))
-    def softmax_over_the_queries(scores, keep):
-        return softmax(np.where(keep, scores, -np.inf), -2)
-
-    def softmax_over_the_examples(scores, keep):
-        return softmax(np.where(keep, scores, -1e6), 0)
-
-    def mask_after_the_softmax(scores, keep):
-        """Your rows sum to less than 1: the masked keys count in the denominator. Leave them out
-        before you divide."""
-        return softmax(scores) * keep
-
-    def no_mask(scores, keep):
-        """Your weights do not depend on the mask: masked keys get weight, too."""
-        return softmax(scores)
-
-    def softmax_then_zeros_then_a_division(scores, keep):
-        """On paper this is right. But the softmax has a huge masked score in its denominator and
-        rounds all other weights of the row to 0. Leave masked keys out before you divide."""
-        return normalized(softmax(scores) * keep)
-
-    def infinity_times_0(scores, keep):
-        """You multiply by the mask. The exponential of a huge masked score is infinite, and
-        infinity times 0 is NaN: choose with where() instead."""
-        return normalized(np.exp(scores) * keep)
-
-    @when(
-        lambda answer, target, scores, keep: (
-            np.isnan(answer[~keep.any(-1)]).all() and rows_left(answer, target, keep)
-        )
-    )
-    def nan_in_a_fully_masked_row(scores, keep):
-        """Where no key is left, you divide 0 by 0. Such a row should be all zeros."""
-        return softmax(np.where(keep, scores, -np.inf))
-
-    @when(
-        lambda answer, target, scores, keep: (
-            np.allclose(answer[~keep.any(-1)].sum(-1), 1, atol=1e-4)
-            and rows_left(answer, target, keep)
-        )
-    )
-    def uniform_weights_in_a_fully_masked_row(scores, keep):
-        """A large negative constant makes all scores of a fully masked row equal, and the softmax
-        of equal scores is uniform. Such a row should be all zeros."""
-        return softmax(np.where(keep, scores, -1e6))
-
-    def score_0_for_masked_keys(scores, keep):
-        """A score of 0 does not mask a key, because exp(0) is 1. The exponential itself must be
-        0."""
-        return softmax(np.where(keep, scores, 0))
-
-    def mask_inverted(scores, keep):
-        return masked_softmax(scores, ~keep)
+halves = Exercise("4.2", rotate_halves, vectors_and_positions)
 
 
-# ---- 4.3
+@halves.expects
+class HalvesMistakes:
+    def neighbors_in_place_of_halves(x, positions):
+        """You pair neighboring features, as `rotate` does. Here feature t belongs to t + d/2."""
+        angles = positions[:, None] * steps(x.shape[-1])
+        even, odd, cos, sin = x[:, ::2], x[:, 1::2], np.cos(angles), np.sin(angles)
+        return np.stack([even * cos - odd * sin, even * sin + odd * cos], -1).reshape(x.shape)
 
+    def halves_that_end_as_neighbors(x, positions):
+        """You pair the right features, but leave the two coordinates of a pair side by side. Put
+        them back where they came from: all first ones, then all second ones."""
+        turned = rotate_halves(x, positions)
+        return np.stack(np.split(turned, 2, axis=-1), -1).reshape(x.shape)
 
-def entropy_under_a_mask(scores, keep):
-    return entropy(masked_softmax(scores, keep)) + 0.0  # and not -0
+    def the_other_direction(x, positions):
+        """You rotate in the other direction: the minus sign belongs to the sine in the first
+        coordinate."""
+        return rotate_halves(x, -positions)
 
+    def both_signs_alike(x, positions):
+        """One of the two sines has the wrong sign, so this is no rotation: lengths change."""
+        first, second = np.split(x, 2, axis=-1)
+        angles = positions[:, None] * steps(x.shape[-1])
+        cos, sin = np.cos(angles), np.sin(angles)
+        return np.concatenate([first * cos + second * sin, first * sin + second * cos], -1)
 
-def scores_of_all_sizes(rng):
-    yield from scores_and_masks(rng)
-    scores = rng.uniform(-500, 500, (2, 3, 5))
-    scores[0, 0] = 300, 301, 299, 500, -500
-    yield scores, np.arange(5) < np.array([[[3], [5], [0]], [[1], [2], [4]]])
+    def angles_that_fall_half_as_fast(x, positions):
+        """Your exponent is -t/d. It is -2t/d: the exponents run through 0, 2/d, 4/d, and so on."""
+        d = x.shape[-1]
+        return rotate_by(x, positions[:, None] * 10_000.0 ** (-np.arange(d // 2) / d))
 
+    def angles_that_grow(x, positions):
+        """Your exponent is positive. The pairs turn more and more slowly: -2t/d."""
+        return rotate_by(x, positions[:, None] / steps(x.shape[-1]))
 
-spread = Exercise("4.3", entropy_under_a_mask, scores_of_all_sizes, gradient=True)
+    def positions_in_bfloat16(x, positions):
+        """You round the positions to 8 significant bits, so that far ones coincide with a neighbor.
+        Compute positions and angles in single precision at least."""
+        step = 2.0 ** np.maximum(np.floor(np.log2(np.maximum(positions, 1))) - 7, 0)
+        return rotate_halves(x, np.round(positions / step) * step)
 
+    def positions_that_begin_at_0(x, positions):
+        """You count positions from 0 and do not use the ones that you are given."""
+        return rotate_halves(x, np.arange(len(x)))
 
-@spread.expects
-class SpreadMistakes:
-    @when(lambda answer, target, scores, keep: np.isnan(answer[~keep.all(-1)]).all())
-    def zero_times_minus_infinity(scores, keep):
-        """A weight of 0 gives 0 * log 0 = NaN. Its share of the entropy is 0: replace the weight
-        inside the logarithm where it is 0."""
-        weights = masked_softmax(scores, keep)
-        return -(weights * np.log(weights)).sum(-1)
+    def one_angle_for_all_pairs(x, positions):
+        """All your pairs turn by the same angle. Pair t turns by the position times
+        10000^(-2t/d)."""
+        return rotate_by(x, positions[:, None] * np.ones(x.shape[-1] // 2))
 
-    def no_mask(scores, keep):
-        """Your entropy does not depend on the mask: masked keys count, too."""
-        return entropy(softmax(scores))
-
-    def mask_after_the_softmax(scores, keep):
-        """You take the softmax over all keys and zero out the masked ones later, so the rest does
-        not sum to 1. The masked keys should not count in the denominator."""
-        return entropy(softmax(scores) * keep)
-
-    def nan_in_a_fully_masked_row(scores, keep):
-        """Where no key is left, your weights are 0/0 = NaN. Such a row has weights of 0 and the
-        entropy 0: masked_softmax gives them."""
-        return entropy(softmax(np.where(keep, scores, -np.inf)))
-
-    def uniform_weights_in_a_fully_masked_row(scores, keep):
-        """A large negative constant makes all scores of a fully masked row equal, and their softmax
-        uniform. Such a row has weights of 0 and the entropy 0."""
-        return entropy(softmax(np.where(keep, scores, -1e6)))
-
-    def sign(scores, keep):
-        """Entropy is not negative: the logarithm of a weight is, so a minus is missing."""
-        return -entropy_under_a_mask(scores, keep)
-
-    def bits(scores, keep):
-        """You take the logarithm to base 2. The task asks for the natural one."""
-        return entropy_under_a_mask(scores, keep) / np.log(2)
-
-    def mean_over_the_keys(scores, keep):
-        return entropy_under_a_mask(scores, keep) / scores.shape[-1]
-
-    def sum_over_the_queries(scores, keep):
-        return entropy(masked_softmax(scores, keep), -2)
-
-    def one_value_for_all(scores, keep):
-        return entropy_under_a_mask(scores, keep).sum()
-
-    def mask_inverted(scores, keep):
-        return entropy_under_a_mask(scores, ~keep)
+    def multiplied_by_the_cosine_only(x, positions):
+        """The sines are missing: a rotation mixes the two coordinates of a pair."""
+        angles = positions[:, None] * steps(x.shape[-1])
+        return x * np.tile(np.cos(angles), 2)

@@ -1,175 +1,46 @@
-"""The checks of chapter 5: one matrix product per example."""
+"""The checks of chapter 5, Many heads, and a block."""
 
-import numpy as np
-
-from d2l_attention.practice.exercises import Exercise, when
-from d2l_attention.practice.numerics import dealt_heads, products, softmax, split_heads, torn_heads
-from d2l_attention.practice.recurring_mistakes import rows_sum_to_1
+from d2l_attention.practice.exercises import Exercise
+from d2l_attention.practice.numerics import joined_heads
 
 # ---- 5.1
 
-shape = Exercise("5.1", (4, 2, 3, 7))
+
+def contributions(outputs, W_o):
+    heads = outputs.shape[1]
+    blocks = W_o.reshape(len(W_o), heads, -1)  # (D, H, v)
+    return outputs @ blocks.transpose(1, 2, 0)
 
 
-@shape.expects
-class ShapeMistakes:
-    def the_batch_of_the_left_side():
-        """The right side has a batch as well: its 2 meets the 1 of the left side, and the 1 is
-        stretched."""
-        return 4, 1, 3, 7
-
-    def the_batch_of_the_right_side():
-        """The left side has a further axis, the 4. The right side lacks it, which counts as 1, and
-        a 1 is stretched."""
-        return 2, 3, 7
-
-    def batch_axes_swapped():
-        """Axes are lined up from the right: the 2 stands under the 1, the second axis."""
-        return 2, 4, 3, 7
-
-    def the_summed_axis_kept():
-        """The product sums over the 5, so it is not in the result. The last two axes are rows of
-        the left matrix and columns of the right one."""
-        return 4, 2, 3, 5
-
-    def matrix_axes_swapped():
-        """The last two axes are in the wrong order: rows of the left matrix first."""
-        return 4, 2, 7, 3
-
-    def no_broadcasting():
-        """All axes before the last two are batch axes, and some are missing in yours. Line up the
-        two batches from the right and stretch each 1."""
-        return 4, 3, 7
-
-    def number_of_elements():
-        """The task asks for the shape, one size for each axis."""
-        return 168
+def outputs_and_matrices(rng):
+    for b, heads, n, v, D in ((2, 3, 4, 5, 7), (1, 2, 3, 4, 9), (3, 4, 1, 2, 5), (2, 1, 5, 3, 4)):
+        yield rng.normal(size=(b, heads, n, v)), rng.normal(size=(D, heads * v))
 
 
-# ---- 5.2
+adding = Exercise("5.1", contributions, outputs_and_matrices)
 
 
-def step_scores(query, keys):
-    return np.einsum("el,ejl->ej", query, keys)
+@adding.expects
+class AddingMistakes:
+    def summed_over_the_heads(outputs, W_o):
+        """This is the output of the layer, the sum over the heads. Keep the axis of heads."""
+        return joined_heads(outputs) @ W_o.T
 
+    def features_of_the_heads_mixed(outputs, W_o):
+        """You give each head every H-th column of the matrix. After joining, the features of a head
+        are neighbors: its columns are, too."""
+        heads = outputs.shape[1]
+        blocks = W_o.reshape(len(W_o), -1, heads)  # (D, v, H)
+        return outputs @ blocks.transpose(2, 1, 0)
 
-def one_query_each(rng):
-    sizes = (2, 4, 3), (3, 5, 2), (5, 2, 4), (1, 4, 3), (3, 1, 2), (1, 1, 4)
-    for b, m, d in sizes:
-        yield rng.normal(size=(b, d)), 30 * rng.normal(size=(b, m, d))
+    def heads_in_reverse(outputs, W_o):
+        """Your heads meet the columns in reverse order: the first v columns belong to head 0."""
+        return contributions(outputs[:, ::-1], W_o)[:, ::-1]
 
+    def first_block_for_all(outputs, W_o):
+        """You multiply every head by the first v columns. Each head has columns of its own."""
+        return outputs @ W_o[:, : outputs.shape[-1]].T
 
-step = Exercise("5.2", step_scores, one_query_each, most_elements=lambda query, keys: keys.size)
-
-
-@step.expects
-class StepMistakes:
-    @when(
-        lambda answer, target, query, keys: (
-            len(query) > 1
-            and answer.shape in ((len(query), *target.shape), (*target.shape, len(query)))
-        )
-    )
-    def every_query_with_every_example(query, keys):
-        """Your result has the batch twice: the matrix of all queries was multiplied with each
-        example. Give each query an axis of its own, (b, 1, d)."""
-        return products(query[None], keys)
-
-    def an_axis_of_size_1_too_many(query, keys):
-        """The values are right, and the axis of the one query is still there: drop it at the end,
-        (b, 1, m) -> (b, m)."""
-        return step_scores(query, keys)[:, None]
-
-    def squeeze_without_an_axis(query, keys):
-        """You drop every axis of size 1, and with it a batch of one example or a single key. Drop
-        the axis of the query by its number."""
-        return step_scores(query, keys).squeeze()
-
-    def not_summed_over_the_features(query, keys):
-        """The products are there, and the sum over the features is missing: (b, m, d) -> (b, m)."""
-        return query[:, None] * keys
-
-    def summed_over_the_keys(query, keys):
-        """You sum over the keys, but each key has a score of its own: sum over the features, the
-        last axis."""
-        return (query[:, None] * keys).sum(1)
-
-    def one_query_for_all_examples(query, keys):
-        """All examples are compared with the query of the first one."""
-        return keys @ query[0]
-
-    def the_mean_in_place_of_the_sum(query, keys):
-        """A dot product is a sum over the features; yours is their mean."""
-        return (query[:, None] * keys).mean(-1)
-
-    def summed_over_the_examples(query, keys):
-        """You sum over the batch: keep its axis. In einsum, a letter that is missing in the result
-        is summed."""
-        return step_scores(query, keys).sum(0)
-
-    @when(rows_sum_to_1)
-    def weights_in_place_of_scores(query, keys):
-        return softmax(step_scores(query, keys))
-
-
-# ---- 5.3
-
-
-def head_scores(queries, keys, heads):
-    return products(split_heads(queries, heads), split_heads(keys, heads))
-
-
-def with_heads(rng):
-    sizes = (2, 3, 5, 4, 2), (3, 5, 2, 6, 3), (2, 3, 4, 10, 5), (1, 4, 2, 6, 2)
-    more = (2, 1, 5, 4, 2), (3, 5, 1, 6, 2), (1, 3, 2, 5, 5), (2, 3, 4, 5, 1)
-    for b, n, m, d, heads in (*sizes, *more):
-        yield 2 * rng.normal(size=(b, n, d)), rng.normal(size=(b, m, d)), heads
-
-
-by_head = Exercise("5.3", head_scores, with_heads)
-
-
-@by_head.expects
-class ByHeadMistakes:
-    def one_reshape_in_place_of_split_and_transpose(queries, keys, heads):
-        """The shape is right, and your heads hold parts of other queries: split the last axis
-        first, (b, n, H, d/H), then transpose."""
-        return products(torn_heads(queries, heads), torn_heads(keys, heads))
-
-    def keys_reshaped_and_not_transposed(queries, keys, heads):
-        """The keys have the right shape for the product, and their elements are out of order: swap
-        the last two axes with a transpose. A reshape only cuts the elements anew."""
-        b, m, d = keys.shape
-        turned = split_heads(keys, heads).reshape(b, heads, d // heads, m)
-        return split_heads(queries, heads) @ turned
-
-    def features_dealt_out_like_cards(queries, keys, heads):
-        """Head 0 should get the first d/H features, and yours gets every H-th one: the last axis
-        splits into (H, d/H), in this order."""
-        return products(dealt_heads(queries, heads), dealt_heads(keys, heads))
-
-    def heads_before_the_batch(queries, keys, heads):
-        """Your result is (H, b, n, m): the heads come after the batch."""
-        return head_scores(queries, keys, heads).swapaxes(0, 1)
-
-    def queries_and_keys_swapped(queries, keys, heads):
-        return head_scores(keys, queries, heads)
-
-    def all_features_in_every_head(queries, keys, heads):
-        """Every head has the same scores, those of all d features: each head should see d/H of
-        them."""
-        return np.repeat(products(queries, keys)[:, None], heads, 1)
-
-    def summed_over_the_heads(queries, keys, heads):
-        """Your result has no axis of heads: these are the scores of one head with all d
-        features."""
-        return products(queries, keys)
-
-    def scaled(queries, keys, heads):
-        """You divide by the square root of a head's dimension; that comes in chapter 6. The task
-        asks for the products alone."""
-        return head_scores(queries, keys, heads) / np.sqrt(queries.shape[-1] / heads)
-
-    @when(rows_sum_to_1)
-    def weights_in_place_of_scores(queries, keys, heads):
-        return softmax(head_scores(queries, keys, heads))
+    def divided_by_the_heads(outputs, W_o):
+        """You divide by the number of heads. Their sum is the output, not their mean."""
+        return contributions(outputs, W_o) / outputs.shape[1]

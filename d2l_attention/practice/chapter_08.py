@@ -1,214 +1,192 @@
-"""The checks of chapter 8: cosine and bilinear scores."""
+"""The checks of chapter 8, Attention by similarity: kernels."""
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise, one_of, when
-from d2l_attention.practice.numerics import products, softmax, transposed
-from d2l_attention.practice.recurring_mistakes import some_nan
+from d2l_attention.practice.exercises import Exercise, symptom, when
+from d2l_attention.practice.numerics import softmax
+from d2l_attention.practice.recurring_mistakes import columns_sum_to_1
 
 
-def squares(x, axis=-1):
-    return (x**2).sum(axis, keepdims=True)
+def divided_by_its_sum(similarity):
+    return similarity / similarity.sum(-1, keepdims=True)  # NaN where no key is in reach
 
 
 # ---- 8.1
 
 
-def lengths(x, axis=-1):
-    length = np.sqrt((x**2).sum(axis, keepdims=True))
-    return np.where(length > 0, length, 1)
+def scores_of(queries, keys, bandwidth):
+    squares = ((queries[:, None] - keys) ** 2).sum(-1)
+    return -0.5 * squares / bandwidth**2
 
 
-def cosines(queries, keys):
-    return products(queries / lengths(queries), keys / lengths(keys))
+def log_kernels(queries, keys, bandwidths, power=None):
+    power = keys.shape[-1] if power is None else power
+    return scores_of(queries, keys, bandwidths) - power * np.log(bandwidths)
 
 
-def of_each_head(temperatures):
-    return temperatures[:, None, None]
+def gaussian_weights(queries, keys, bandwidths):
+    return softmax(log_kernels(queries, keys, bandwidths))
 
 
-def cosine_weights(queries, keys, temperatures):
-    return softmax(cosines(queries, keys) / of_each_head(temperatures))
+def near_and_far_queries(rng):
+    sizes = (3, 4, 2, 0.5), (4, 5, 3, 2.0), (2, 6, 3, 1.5), (1, 5, 2, 1.0), (4, 7, 2, 0.1)
+    for n, m, d, scale in sizes:
+        keys = rng.normal(size=(m, d))
+        keys[:, 0] = rng.permutation(m)
+        queries = rng.uniform(0, m / 2, size=(n, d))
+        if scale < 0.5:
+            queries = keys[:n] + rng.uniform(-0.2, 0.2, size=(n, d))
+        queries[0] = keys[0]  # where the distance has no gradient
+        queries[-1] = [-192, *[0] * (d - 1)]  # where all kernels are 0, in double precision too
+        yield queries, keys, scale * rng.permutation(np.linspace(0.6, 1.4, m))
 
 
-def directions(rng):  # some with H = m, or H = n, where a wrong axis raises no error
-    sizes = (1, 2, 3, 4, 2), (2, 5, 4, 5, 3), (3, 3, 3, 6, 4), (2, 4, 2, 3, 4), (1, 3, 1, 3, 5)
-    for b, heads, n, m, d in sizes:
-        queries = 2 * rng.normal(size=(b, heads, n, d))
-        keys = 3 * rng.normal(size=(b, heads, m, d))
-        if n > 1:
-            queries[0, 0, -1] = 0  # no direction
-        if b > 1:
-            queries[1, 0, 0] *= 1e-4  # short, and with a direction
-            keys[1, 0, :3] *= np.array([[1e3], [1e-4], [0]])
-        yield queries, keys, rng.uniform(0.05, 2, size=heads)
+gaussian = Exercise("8.1", gaussian_weights, near_and_far_queries, gradient=True)
 
 
-by_cosine = Exercise("8.1", cosine_weights, directions, square=True)
+@gaussian.expects
+class GaussianMistakes:
+    def exponential_before_the_logarithm(queries, keys, bandwidths):
+        return divided_by_its_sum(np.exp(log_kernels(queries, keys, bandwidths)))
 
+    @when(columns_sum_to_1)
+    def softmax_over_the_queries(queries, keys, bandwidths):
+        return softmax(log_kernels(queries, keys, bandwidths), 0)
 
-def only_short_vectors_differ(answer, target, *inputs):
-    if answer.shape != target.shape or len(target) == 1 or not np.isfinite(answer).all():
-        return False
-    differs = ~np.isclose(answer, target, atol=1e-3).all((2, 3))  # (b, H)
-    return not np.delete(differs.ravel(), target.shape[1]).any()  # they are head 0 of example 1
+    def factor_forgotten(queries, keys, bandwidths):
+        """The factor of the kernel is missing. It differs from key to key, so the division by the
+        sum does not cancel it."""
+        return softmax(log_kernels(queries, keys, bandwidths, 0))
 
+    def factor_without_the_dimension(queries, keys, bandwidths):
+        """Your factor is 1 over the bandwidth. In d dimensions its power is d."""
+        return softmax(log_kernels(queries, keys, bandwidths, 1))
 
-@by_cosine.expects
-class ByCosineMistakes:
-    def times_the_temperature(queries, keys, temperatures):
-        return softmax(cosines(queries, keys) * of_each_head(temperatures))
+    def factor_upside_down(queries, keys, bandwidths):
+        """You multiply by the power of the bandwidth; the kernel divides by it."""
+        return softmax(log_kernels(queries, keys, bandwidths, -keys.shape[-1]))
 
-    def no_temperature(queries, keys, temperatures):
-        return softmax(cosines(queries, keys))
+    def factor_times_the_score(queries, keys, bandwidths):
+        """You multiply the score by the factor. The score is a logarithm, in which a factor becomes
+        a summand."""
+        scores = scores_of(queries, keys, bandwidths)
+        return softmax(scores / bandwidths ** keys.shape[-1])
 
-    def one_temperature_for_all_heads(queries, keys, temperatures):
-        """All heads have one temperature. Divide the cosines of each head by its own."""
-        return softmax(cosines(queries, keys) / temperatures[0])
+    def bandwidth_not_squared(queries, keys, bandwidths):
+        scores = scores_of(queries, keys, np.sqrt(bandwidths))
+        return softmax(scores - keys.shape[-1] * np.log(bandwidths))
 
-    def temperatures_along_the_keys(queries, keys, temperatures):
-        """Your temperatures lie along the last axis, the keys. Give them two axes of size 1 at the
-        end, and they lie along the heads."""
-        along = np.resize(temperatures, keys.shape[-2])
-        return softmax(cosines(queries, keys) / along)
+    def no_factor_one_half(queries, keys, bandwidths):
+        """The Gaussian kernel has a factor 1/2 in the exponent. Without it your kernel is
+        narrower."""
+        scores = 2 * scores_of(queries, keys, bandwidths)
+        return softmax(scores - keys.shape[-1] * np.log(bandwidths))
 
-    def temperatures_along_the_queries(queries, keys, temperatures):
-        """Your temperatures lie along the queries. Give them one more axis of size 1 at the end,
-        and they lie along the heads."""
-        along = np.resize(temperatures, queries.shape[-2])[:, None]
-        return softmax(cosines(queries, keys) / along)
+    def one_bandwidth_for_all(queries, keys, bandwidths):
+        """You use the same bandwidth for all keys. Each key has its own."""
+        return gaussian_weights(queries, keys, bandwidths[:1])
 
-    def lengths_not_divided_away(queries, keys, temperatures):
-        """These are dot products: divide queries and keys by their lengths first."""
-        return softmax(products(queries, keys) / of_each_head(temperatures))
+    def the_farthest_key_wins(queries, keys, bandwidths):
+        """The sign is wrong: the score must fall as the distance grows."""
+        return softmax(-log_kernels(queries, keys, bandwidths))
 
-    def only_the_queries_have_length_1(queries, keys, temperatures):
-        """The lengths of the keys still count. Divide the keys by their lengths, too."""
-        return softmax(products(queries / lengths(queries), keys) / of_each_head(temperatures))
-
-    def only_the_keys_have_length_1(queries, keys, temperatures):
-        """The lengths of the queries still count: they act like a temperature of their own. Divide
-        the queries by their lengths, too."""
-        return softmax(products(queries, keys / lengths(keys)) / of_each_head(temperatures))
-
-    def squared_lengths(queries, keys, temperatures):
-        """You divide by the squared lengths. A root is missing."""
-        q, k = queries / lengths(queries) ** 2, keys / lengths(keys) ** 2
-        return softmax(products(q, k) / of_each_head(temperatures))
-
-    @when(some_nan)
-    def nan_for_a_zero_vector(queries, keys, temperatures):
-        """A zero vector has length 0, and 0/0 is NaN. Divide by 1 where the length is 0: then its
-        cosine is 0 with every key."""
-        q, k = (x / np.sqrt((x**2).sum(-1, keepdims=True)) for x in (queries, keys))
-        return softmax(products(q, k) / of_each_head(temperatures))
-
-    @when(only_short_vectors_differ)
-    def a_floor_for_the_lengths(queries, keys, temperatures):
-        """You bound the lengths from below or add to them, so very short vectors stay shorter than
-        1. Only a length of exactly 0 needs another divisor."""
-        q, k = (x / np.maximum(lengths(x), 1e-2) for x in (queries, keys))
-        return softmax(products(q, k) / of_each_head(temperatures))
-
-    def softmax_over_the_queries(queries, keys, temperatures):
-        return softmax(cosines(queries, keys) / of_each_head(temperatures), -2)
-
-    def softmax_over_the_heads(queries, keys, temperatures):
-        """The weights of a key sum to 1 over the heads. Each head has a softmax of its own, over
-        the keys, the last axis."""
-        return softmax(cosines(queries, keys) / of_each_head(temperatures), 1)
-
-    def no_softmax(queries, keys, temperatures):
-        """These are scores. A softmax over the keys turns them into weights."""
-        return cosines(queries, keys) / of_each_head(temperatures)
+    def dot_product_for_a_distance(queries, keys, bandwidths):
+        """You use the dot product of query and key in place of their distance."""
+        scores = queries @ keys.T / bandwidths**2
+        return softmax(scores - keys.shape[-1] * np.log(bandwidths))
 
 
 # ---- 8.2
 
 
-def projected_products(queries, keys, W_q, W_k):
-    return products(queries @ W_q.T, keys @ W_k.T)
+def pair_scores(x, bandwidth):
+    return scores_of(x[:, None], x[:, None], bandwidth)
 
 
-def low_rank_scores(queries, keys, W_q, W_k):
-    return projected_products(queries, keys, W_q, W_k) / np.sqrt(len(W_q))
+def predictions(x, y, bandwidth, hidden):
+    return softmax(np.where(hidden, -np.inf, pair_scores(x, bandwidth))) @ y
 
 
-def vectors_and_factors(rng):
-    sizes = (1, 3, 5, 4, 6, 2), (2, 4, 3, 7, 5, 6), (1, 2, 3, 9, 11, 4), (2, 1, 4, 3, 5, 1)
-    for b, n, m, d_q, d_k, r in sizes:
-        yield tuple(rng.normal(size=s) for s in ((b, n, d_q), (b, m, d_k), (r, d_q), (r, d_k)))
+def itself(x):
+    return np.eye(len(x), dtype=bool)
 
 
-def largest_without_m(queries, keys, W_q, W_k):
-    projected = [x.size // x.shape[-1] * len(W_q) for x in (queries, keys)]
-    result = products(queries[..., :1], keys[..., :1]).size
-    return max(queries.size, keys.size, W_q.size, W_k.size, *projected, result)
+def leave_one_out(x, y, bandwidth):
+    return predictions(x, y, bandwidth, itself(x))
 
 
-low_rank = Exercise("8.2", low_rank_scores, vectors_and_factors, most_elements=largest_without_m)
+def points_and_an_outlier(rng):
+    for m, bandwidth, far in ((5, 0.5, 30), (7, 0.25, 3e4), (6, 0.4, 3e3), (8, 0.3, 3e4)):
+        x = rng.permutation(m) / 2 + rng.uniform(-0.1, 0.1, m)
+        x[rng.integers(m)] = far  # exp(-26**2 / 0.5) is 0, in double precision too
+        if m == 8:  # two points in one place
+            first, second = np.flatnonzero(x < far)[:2]
+            x[second] = x[first]
+        yield x, rng.normal(size=m) + 3, bandwidth
+    yield np.array([0.5, 1.25]), np.array([2.0, 5.0]), 0.5
 
 
-@low_rank.expects
-class LowRankMistakes:
-    def no_root(queries, keys, W_q, W_k):
-        """The products of vectors of dimension r grow with r: divide by the root of r."""
-        return projected_products(queries, keys, W_q, W_k)
-
-    def root_of_the_dimension_of_the_keys(queries, keys, W_q, W_k):
-        """You divide by the root of the keys' dimension, which is right for a full matrix. Here the
-        product is one of vectors of dimension r."""
-        return projected_products(queries, keys, W_q, W_k) / np.sqrt(keys.shape[-1])
-
-    def root_of_the_dimension_of_the_queries(queries, keys, W_q, W_k):
-        """You divide by the root of the queries' dimension, but the product is one of vectors of
-        dimension r."""
-        return projected_products(queries, keys, W_q, W_k) / np.sqrt(queries.shape[-1])
-
-    def divided_by_r(queries, keys, W_q, W_k):
-        """You divide by r. Its root is enough: it is the variance that grows like r."""
-        return projected_products(queries, keys, W_q, W_k) / len(W_q)
-
-    def multiplied_by_the_root(queries, keys, W_q, W_k):
-        """You multiply by the root of r. Divide by it: the products grow with r."""
-        return projected_products(queries, keys, W_q, W_k) * np.sqrt(len(W_q))
-
-    def weights_in_place_of_scores(queries, keys, W_q, W_k):
-        return softmax(low_rank_scores(queries, keys, W_q, W_k))
-
-    def queries_and_keys_swapped(queries, keys, W_q, W_k):
-        return transposed(low_rank_scores(queries, keys, W_q, W_k))
+left_out = Exercise("8.2", leave_one_out, points_and_an_outlier)
 
 
-# ---- 8.3
+@left_out.expects
+class LeftOutMistakes:
+    def own_key_kept(x, y, bandwidth):
+        """Every point still votes for itself: these are the predictions on the training points.
+        Mask the diagonal of the scores."""
+        return softmax(pair_scores(x, bandwidth)) @ y
 
+    def own_key_removed_after_the_division(x, y, bandwidth):
+        """You set the own weight to 0 after the weights were normalized, so the rest sums to less
+        than 1. Take the own key out before you normalize."""
+        return (softmax(pair_scores(x, bandwidth)) * ~itself(x)) @ y
 
-largest_rank = Exercise("8.3", 119)
+    def all_keys_at_distance_0_removed(x, y, bandwidth):
+        """Two points may share their x, and you leave out both. Leave out the point itself only:
+        the diagonal."""
+        return predictions(x, y, bandwidth, pair_scores(x, bandwidth) == 0)
 
+    def score_0_for_the_others(x, y, bandwidth):
+        """Multiplying scores by 0 or 1 does not mask a key: a score of 0 is the largest one here.
+        The own score must be minus infinity, or the own similarity 0."""
+        return softmax(pair_scores(x, bandwidth) * itself(x)) @ y
 
-@largest_rank.expects
-class LargestRankMistakes:
-    def as_many_and_not_fewer():
-        """With this rank both forms hold equally many entries. The task asks for fewer."""
-        return 120
+    def exponential_before_the_logarithm(x, y, bandwidth):
+        return divided_by_its_sum(np.exp(pair_scores(x, bandwidth)) * ~itself(x)) @ y
 
-    def the_rank_of_a_full_matrix():
-        """This is the largest rank that a 300 × 200 matrix can have. The question is how many
-        entries the two factors hold at rank r."""
-        return 200
+    def softmax_over_the_queries(x, y, bandwidth):
+        """You normalize over the wrong axis. With as many queries as keys the shape is right all
+        the same; the rows do not sum to 1."""
+        return softmax(np.where(itself(x), -np.inf, pair_scores(x, bandwidth)), 0) @ y
 
-    @when(one_of(199, 299, 300))
-    def one_matrix_only():
-        """You have counted one of the two low-rank factors. Both must be stored."""
-        return 299
+    @symptom
+    def a_large_constant_in_place_of_infinity(answer, target, x, y, bandwidth):
+        """A large negative constant masks the diagonal only while all other scores are larger: far
+        from all others, a point finds its own value. Use minus infinity."""
+        off = ~np.isclose(answer, target, 1e-4, 1e-4)
+        return (
+            answer.shape == target.shape and 0 < off.sum() <= 2 and np.allclose(answer[off], y[off])
+        )
 
-    @when(one_of(0, 1))
-    def sizes_multiplied():
-        """One factor has r rows of 300 entries, the other r rows of 200: add, do not multiply."""
-        return 0
+    def mean_of_the_others(x, y, bandwidth):
+        """You average all other points, however far away. Weight them with the kernel."""
+        return (y.sum() - y) / (len(y) - 1)
 
-    @when(one_of(99, 100, 149, 150))
-    def both_of_one_size():
-        """The two factors do not have the same size: one has rows of 300 entries, the other rows of
-        200."""
-        return 99
+    def bandwidth_not_squared(x, y, bandwidth):
+        return leave_one_out(x, y, np.sqrt(bandwidth))
+
+    def no_factor_one_half(x, y, bandwidth):
+        return leave_one_out(x, y, bandwidth / np.sqrt(2))
+
+    @when(
+        lambda answer, target, x, y, bandwidth: (
+            answer.shape == target.shape and np.allclose(abs(answer), abs(target - y), 1e-4)
+        )
+    )
+    def errors_in_place_of_predictions(x, y, bandwidth):
+        """You return the errors of the predictions. Return the predictions."""
+        return leave_one_out(x, y, bandwidth) - y
+
+    @when(lambda answer, target, x, y, bandwidth: answer.size == 1)
+    def one_value_for_all(x, y, bandwidth):
+        return np.sqrt(((leave_one_out(x, y, bandwidth) - y) ** 2).mean())

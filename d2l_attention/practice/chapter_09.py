@@ -1,347 +1,201 @@
-"""The checks of chapter 9: FLOPs, an entropy in one pass, parts put together, fair shares."""
-
-from functools import wraps
+"""The checks of chapter 9, From kernels to dot products."""
 
 import numpy as np
 
-from d2l_attention.arrays import as_array
-from d2l_attention.practice.exercises import Exercise
+from d2l_attention.practice.exercises import Exercise, when
+from d2l_attention.practice.numerics import softmax
+
+
+def halves(vectors):
+    return 0.5 * (vectors**2).sum(-1)
+
+
+def half_norms(vectors):
+    return 0.5 * np.linalg.norm(vectors, axis=-1)
+
 
 # ---- 9.1
 
 
-def layer_flops(n, D, H):
-    return 8 * n * D**2 + 4 * n**2 * D
+def gaussian_scores(queries, keys):
+    return queries @ keys.T - halves(keys) - halves(queries)[:, None]
 
 
-def layer_sizes(rng):
-    yield 10, 12, 3
-    for n, H in ((60, 4), (9, 6), (1, 5), (9, 1)):
-        yield int(rng.integers(n)) + 1, H * int(rng.integers(3, 20)), H
+def queries_and_keys(rng):
+    for n, m, d, size in ((2, 4, 3, 1), (5, 3, 2, 1), (3, 7, 4, 15), (1, 4, 6, 1), (3, 1, 5, 1)):
+        yield size * rng.normal(size=(n, d)), 1.5 * size * rng.normal(size=(m, d))
 
 
-flops = Exercise("9.1", layer_flops, layer_sizes)
+scores = Exercise(
+    "9.1",
+    gaussian_scores,
+    queries_and_keys,
+    most_elements=lambda queries, keys: max(queries.size, keys.size, len(queries) * len(keys)),
+    without=("cdist", "pairwise_distances"),
+)
 
 
-@flops.expects
-class FlopsMistakes:
-    def multiplications_only(n, D, H):
-        """You count the multiplications. Each comes with an addition: 2 n m d FLOPs."""
-        return layer_flops(n, D, H) / 2
+@scores.expects
+class ScoresMistakes:
+    def norms_of_the_keys_missing(queries, keys):
+        """The term -1/2 |k|^2 is missing. It differs from key to key, so these scores give other
+        weights than the distances do."""
+        return queries @ keys.T - halves(queries)[:, None]
 
-    def every_head_of_full_size(n, D, H):
-        """A head works with vectors of dimension D / H, so all heads together cost as much as one
-        of dimension D."""
-        return 8 * n * D**2 + 4 * n**2 * D * H
+    def norms_of_the_queries_missing(queries, keys):
+        """The term -1/2 |q|^2 is missing. A softmax over the keys would hide that, but the task
+        asks for the scores themselves."""
+        return queries @ keys.T - halves(keys)
 
-    def one_head_only(n, D, H):
-        """You count the products of one head. There are H of them."""
-        return 8 * n * D**2 + 4 * n**2 * D / H
+    def a_dot_product_and_nothing_else(queries, keys):
+        """This is the dot product alone; the terms of the two norms are missing."""
+        return queries @ keys.T
 
-    def three_projections(n, D, H):
-        """You count three projections. The output goes through a fourth matrix."""
-        return 6 * n * D**2 + 4 * n**2 * D
+    def no_factor_one_half(queries, keys):
+        """Your scores are twice the right ones: the factor 1/2 of (9.2) is missing."""
+        return 2 * gaussian_scores(queries, keys)
 
-    def no_projections(n, D, H):
-        """These are the two products of attention. The four projections are missing."""
-        return 4 * n**2 * D
+    def norms_not_halved(queries, keys):
+        """The dot product is right, but the squared norms are not halved: look at (9.4)."""
+        return 2 * gaussian_scores(queries, keys) - queries @ keys.T
 
-    def projections_only(n, D, H):
-        """These are the four projections. The two products of attention are missing."""
-        return 8 * n * D**2
+    def sign_of_the_norms(queries, keys):
+        """You add the norms; both have a minus sign in (9.4)."""
+        return queries @ keys.T + halves(keys) + halves(queries)[:, None]
 
-    def scores_without_the_weighted_sum(n, D, H):
-        """The scores are one product; the weighted sum of the values is a second one, equally large
-        here."""
-        return 8 * n * D**2 + 2 * n**2 * D
+    def norms_not_squared(queries, keys):
+        """You subtract half the norms, and (9.4) has half the squared norms: take no root."""
+        return queries @ keys.T - half_norms(keys) - half_norms(queries)[:, None]
 
-    def projections_for_each_head(n, D, H):
-        """The heads share the projections: one D × D matrix makes the queries of all heads."""
-        return 8 * n * D**2 * H + 4 * n**2 * D
+    def distance_not_squared(queries, keys):
+        """Your scores are made from the distance, and the task asks for the squared distance."""
+        return -0.5 * np.sqrt(-2 * gaussian_scores(queries, keys))
+
+    def a_squared_distance_instead_of_a_score(queries, keys):
+        """The sign is wrong: a score must be larger for nearer keys."""
+        return -gaussian_scores(queries, keys)
+
+    def the_kernel_instead_of_its_exponent(queries, keys):
+        """These are the similarities (16.1). The task asks for the scores, which are their
+        exponents."""
+        return np.exp(gaussian_scores(queries, keys))
+
+    def weights_in_place_of_scores(queries, keys):
+        return softmax(gaussian_scores(queries, keys))
 
 
 # ---- 9.2
 
 
-def state(blocks, factor=np.exp, factor_of_scores=np.exp, update=np.maximum):
-    """Return maximum, sum and sum of scores after a stream; the keywords make mistakes."""
-    c, s, o = -np.inf, 0.0, 0.0
-    for block in blocks:
-        a = as_array(block)  # (n, block)
-        old, c = c, update(c, a.max(-1, keepdims=True))
-        e = np.exp(a - c)
-        s = factor(old - c) * s + e.sum(-1, keepdims=True)
-        o = factor_of_scores(old - c) * o + (e * a).sum(-1, keepdims=True)
-    return c[:, 0], s[:, 0], o[:, 0]
+def with_coordinate(keys, coordinate):
+    return np.concatenate([keys, np.broadcast_to(coordinate, keys[:, :1].shape)], -1)
 
 
-def entropy_of(c, s, o):
-    return c + np.log(s) - o / s
+def append_norm(keys):
+    return with_coordinate(keys, -halves(keys)[:, None])
 
 
-def entropies(blocks):
-    return entropy_of(*state(blocks))
+def some_keys(rng):
+    for m, d, size in ((4, 2, 1), (3, 5, 1), (6, 4, 20), (1, 3, 1), (5, 1, 1)):
+        yield (1.5 * size * rng.normal(size=(m, d)),)
 
 
-def streams(rng):
-    for parts, n, size, offset, scale in (
-        (5, 3, 2, 0, 1),
-        (4, 5, 3, 750, 1),  # exponentials overflow
-        (6, 2, 4, -750, 1),  # and underflow
-        (3, 4, 5, 0, 60),  # also where a block's smallest score is subtracted
-        (5, 1, 3, 0, 1),
-        (1, 4, 6, 0, 1),
-        (7, 4, 1, 0, 1),
-    ):
-        rising_or_falling = np.linspace(-1, 1, n)[:, None] * np.arange(parts)[:, None, None]
-        yield (offset + rising_or_falling + scale * rng.normal(size=(parts, n, size)),)
+longer = Exercise("9.2", append_norm, some_keys)
 
 
-on_the_way = Exercise(
-    "9.2",
-    entropies,
-    streams,
-    tolerance=5e-4,
-    most_elements=lambda blocks: max(2 * blocks[0].size, 4 * blocks.shape[1]),
-    stream=True,
-)
+@longer.expects
+class LongerMistakes:
+    def sign(keys):
+        """The new coordinate has the wrong sign: q.k - 1/2 |k|^2 has a minus."""
+        return with_coordinate(keys, halves(keys)[:, None])
 
+    def no_factor_one_half_in_it(keys):
+        """The new coordinate is twice as large as it should be: half the squared norm."""
+        return with_coordinate(keys, -2 * halves(keys)[:, None])
 
-def at_the_end(rule):
-    """Declare a mistake in the last line: `rule` makes the answer from maximum and sums."""
-    return wraps(rule)(lambda blocks: rule(*state(blocks)))
+    def norm_not_squared(keys):
+        """The new coordinate is half the norm; take half the squared norm, without a root."""
+        return with_coordinate(keys, -half_norms(keys)[:, None])
 
+    def a_1_for_the_key(keys):
+        """The 1 belongs to the query. The new coordinate of a key is what multiplies that 1."""
+        return with_coordinate(keys, 1)
 
-@on_the_way.expects
-class OnTheWayMistakes:
-    def nothing_rescaled(blocks):
-        """You forgot to rescale: what was added under the old maximum must shrink by exp(old
-        maximum - new maximum) when a larger score comes."""
-        return entropy_of(*state(blocks, lambda _: 1, lambda _: 1))
+    def in_front(keys):
+        """The new coordinate stands in front. The query has its 1 at the end, so the key's new
+        coordinate belongs there, too."""
+        return np.roll(append_norm(keys), 1, -1)
 
-    def sum_not_rescaled(blocks):
-        """You rescale the sum of the scores but not that of the exponentials. Both were made under
-        the old maximum."""
-        return entropy_of(*state(blocks, factor=lambda _: 1))
+    def one_norm_for_all_keys(keys):
+        """You have summed over the keys as well: each key has a norm of its own."""
+        return with_coordinate(keys, -halves(keys).sum())
 
-    def sum_of_the_scores_not_rescaled(blocks):
-        """You rescale the sum of the exponentials but not the weighted sum of the scores. Both were
-        made under the old maximum."""
-        return entropy_of(*state(blocks, factor_of_scores=lambda _: 1))
-
-    def factor_upside_down(blocks):
-        """The old sums must shrink when the maximum grows, and yours grow: the factor is exp(old
-        maximum - new maximum)."""
-
-        def upside_down(old_minus_new):
-            return np.exp(-old_minus_new) if np.isfinite(old_minus_new).all() else 0
-
-        return entropy_of(*state(blocks, upside_down, upside_down))
-
-    def the_last_block_only(blocks):
-        """This is the entropy of the last block alone. Carry maximum and sums from block to
-        block."""
-        for block in blocks:
-            last = block
-        return entropies([last])
-
-    @at_the_end
-    def without_the_maximum(c, s, o):
-        """You leave out the maximum at the end: the log-sum-exp is c + log s."""
-        return np.log(s) - o / s
-
-    @at_the_end
-    def log_sum_exp(c, s, o):
-        """This is the log-sum-exp of the scores. Subtract their mean under the weights."""
-        return c + np.log(s)
-
-    @at_the_end
-    def mean_score(c, s, o):
-        """This is the mean of the scores under the weights. Subtract it from the log-sum-exp."""
-        return o / s
-
-    @at_the_end
-    def scores_not_divided_by_the_sum(c, s, o):
-        """You subtract the weighted sum of the scores before it is divided by the sum of the
-        exponentials."""
-        return c + np.log(s) - o
-
-    def negative(blocks):
-        """Your entropy has the wrong sign: the logarithms of weights are below 0."""
-        return -entropies(blocks)
-
-    def maximum_not_subtracted(blocks):
-        """Exponentials of large scores overflow. Subtract the running maximum inside."""
-        scores = np.concatenate([as_array(block) for block in blocks], -1)
-        e = np.exp(scores)
-        return np.log(e.sum(-1)) - (e * scores).sum(-1) / e.sum(-1)
-
-    def one_value_for_all(blocks):
-        return entropies(blocks).sum()
+    @when(lambda answer, target, keys: answer.shape == keys.shape)
+    def the_norm_is_not_appended(keys):
+        """Your result has d columns. Append a coordinate, for shape (m, d + 1)."""
+        return keys - halves(keys)[:, None]
 
 
 # ---- 9.3
 
 
-def divided(o, s):
-    return o / np.where(s == 0, 1, s)
+def softmax_backward(weights, grad):
+    return weights * (grad - (weights * grad).sum(-1, keepdims=True))
 
 
-def finite(c):
-    return np.where(c == -np.inf, 0, c)
+def weights_and_gradients(rng):
+    for shape in ((2, 3), (5, 4), (3, 2, 6), (1, 7), (1, 2, 3, 4)):
+        yield softmax(rng.normal(size=shape)), rng.normal(size=shape)
+    yield softmax(500 * rng.normal(size=(3, 5))), rng.normal(size=(3, 5))  # one-hot: exact zeros
+    weights = softmax(rng.normal(size=(4, 3)))
+    weights[1] = 0  # a fully masked row
+    yield weights, 50 * rng.normal(size=(4, 3))
+    yield softmax(rng.normal(size=5)), rng.normal(size=5)  # no axis before the last
 
 
-def merged(c_1, s_1, o_1, c_2, s_2, o_2):
-    top = finite(np.maximum(c_1, c_2))
-    f_1, f_2 = np.exp(c_1 - top), np.exp(c_2 - top)
-    return divided(f_1 * o_1 + f_2 * o_2, f_1 * s_1 + f_2 * s_2)
+backward = Exercise(
+    "9.3", softmax_backward, weights_and_gradients, most_elements=lambda weights, grad: weights.size
+)
 
 
-def part(scores, values):
-    c = scores.max(-1, keepdims=True)
-    e = np.exp(scores - finite(c))
-    return c, e.sum(-1, keepdims=True), e @ values
+def along_first(answer, target, weights, grad):
+    return np.allclose(answer, weights * (grad - (weights * grad).sum(0)), atol=1e-4)
 
 
-def two_parts(rng):
-    for n, first, second, v, offset in (
-        (3, 4, 5, 2, 0),
-        (5, 6, 2, 3, 0),
-        (4, 3, 5, 2, 900),  # exponentials overflow
-        (4, 5, 2, 3, -900),  # and underflow
-        (1, 3, 4, 2, 0),
-    ):
-        parts = []
-        for m in (first, second):
-            scores = offset + 2 * rng.normal(size=(n, m))
-            if n > 1:
-                scores[-1] = -np.inf  # sees no key in either part
-                scores[0 if m == first else 1] = -np.inf  # sees keys in the other part only
-            parts += part(scores, rng.normal(size=(m, v)))
-        yield tuple(parts)
+@backward.expects
+class BackwardMistakes:
+    def diagonal_only(weights, grad):
+        """This is diag(alpha) g, and alpha alpha^T g is missing: a score changes the weights of all
+        keys, because they share the denominator."""
+        return weights * grad
 
+    def derivative_of_a_sigmoid(weights, grad):
+        """alpha (1 - alpha) g keeps only the diagonal of J. The off-diagonal entries -alpha_i
+        alpha_j count as well."""
+        return weights * (1 - weights) * grad
 
-merging = Exercise("9.3", merged, two_parts, tolerance=5e-4)
+    @when(along_first)
+    def sum_over_the_queries(weights, grad):
+        axis = -2 if weights.ndim > 1 else 0
+        return weights * (grad - (weights * grad).sum(axis, keepdims=True))
 
+    def one_sum_for_all(weights, grad):
+        """You sum over everything. Each query has a Jacobian of its own: sum over the last axis,
+        and keep it."""
+        return weights * (grad - (weights * grad).sum())
 
-def by_rule(rule):
-    """Declare a mistake, told by the rows that have seen keys on both machines; others may be NaN.
+    def mean_over_the_keys(weights, grad):
+        """alpha^T g is a sum over the keys, and yours is their mean."""
+        return weights * (grad - (weights * grad).mean(-1, keepdims=True))
 
-    Args:
-        rule: Makes the output from (f_1, s_1, o_1, f_2, s_2, o_2), where the factors f bring both
-            machines to the larger maximum.
-    """
+    def mean_of_the_gradients_without_weights(weights, grad):
+        """You subtract the plain mean of g. Subtract the mean under the weights, alpha^T g."""
+        return weights * (grad - grad.mean(-1, keepdims=True))
 
-    @wraps(rule)
-    def wrong(c_1, s_1, o_1, c_2, s_2, o_2):
-        top = finite(np.maximum(c_1, c_2))
-        return rule(np.exp(c_1 - top), s_1, o_1, np.exp(c_2 - top), s_2, o_2)
+    def not_multiplied_by_the_weights(weights, grad):
+        """You have g - alpha^T g. The factor alpha in front is missing."""
+        return grad - (weights * grad).sum(-1, keepdims=True)
 
-    def when(answer, target, *parts):
-        seen = np.isfinite(parts[0] + parts[3])[:, 0]
-        return np.allclose(answer[seen], wrong(*parts)[seen], 5e-4, 5e-4)
-
-    return wrong, when
-
-
-@merging.expects
-class MergingMistakes:
-    @by_rule
-    def not_rescaled(f_1, s_1, o_1, f_2, s_2, o_2):
-        """The two machines have subtracted different maxima. Bring both to the larger one first:
-        multiply s and o by exp(c - larger)."""
-        return divided(o_1 + o_2, s_1 + s_2)
-
-    @by_rule
-    def mean_of_the_two_outputs(f_1, s_1, o_1, f_2, s_2, o_2):
-        """You take the mean of two outputs. A machine whose keys score higher must count for more:
-        by its rescaled sum."""
-        return (divided(o_1, s_1) + divided(o_2, s_2)) / 2
-
-    @by_rule
-    def sum_of_the_two_outputs(f_1, s_1, o_1, f_2, s_2, o_2):
-        """You add two outputs. The weights behind each sum to 1, so yours sum to 2."""
-        return divided(o_1, s_1) + divided(o_2, s_2)
-
-    @by_rule
-    def only_the_weighted_sums_rescaled(f_1, s_1, o_1, f_2, s_2, o_2):
-        """You rescale the weighted sums of values but not the sums s, so the weights do not sum to
-        1."""
-        return divided(f_1 * o_1 + f_2 * o_2, s_1 + s_2)
-
-    @by_rule
-    def only_the_sums_rescaled(f_1, s_1, o_1, f_2, s_2, o_2):
-        """You rescale the sums s but not the weighted sums of values: both were made under the old
-        maximum."""
-        return divided(o_1 + o_2, f_1 * s_1 + f_2 * s_2)
-
-    @by_rule
-    def not_divided_by_the_sum(f_1, s_1, o_1, f_2, s_2, o_2):
-        """This is the weighted sum before the division: divide it by the joint sum at the end."""
-        return f_1 * o_1 + f_2 * o_2
-
-    @by_rule
-    def factors_swapped(f_1, s_1, o_1, f_2, s_2, o_2):
-        """Each machine's s and o need the factor of its own maximum, and yours get the factor of
-        the other one."""
-        return divided(f_2 * o_1 + f_1 * o_2, f_2 * s_1 + f_1 * s_2)
-
-    @by_rule
-    def higher_machine_takes_all(f_1, s_1, o_1, f_2, s_2, o_2):
-        """You take the output of the machine with the larger maximum. The keys of the other one
-        have weight, too."""
-        return np.where(f_1 == 1, divided(o_1, s_1), divided(o_2, s_2))
-
-    def exponentials_of_the_maxima(c_1, s_1, o_1, c_2, s_2, o_2):
-        """On paper this is right. But the exponential of a large maximum overflows, and that of a
-        very negative one is 0. Subtract the larger of the two maxima first."""
-        f_1, f_2 = np.exp(c_1), np.exp(c_2)
-        return divided(f_1 * o_1 + f_2 * o_2, f_1 * s_1 + f_2 * s_2)
-
-    def nan_where_nothing_was_seen(c_1, s_1, o_1, c_2, s_2, o_2):
-        """A query that has seen no key on either machine has two maxima of minus infinity, and inf
-        - inf is NaN. Subtract 0 there, and divide by 1 in place of 0."""
-        c = np.maximum(c_1, c_2)
-        f_1, f_2 = np.exp(c_1 - c), np.exp(c_2 - c)
-        return (f_1 * o_1 + f_2 * o_2) / (f_1 * s_1 + f_2 * s_2)
-
-
-# ---- 9.4
-
-
-def partner(rank, P):
-    return 2 * P - 1 - rank
-
-
-def machines(rng):
-    yield 0, 4
-    yield from ((int(rng.integers(P)), P) for P in rng.choice(range(2, 60), 5).tolist())
-    yield 0, 1
-
-
-sharing = Exercise("9.4", partner, machines)
-
-
-@sharing.expects
-class SharingMistakes:
-    def the_next_block(rank, P):
-        """You give block r and block r + 1 to machine r: two machines then have the same block."""
-        return rank + 1
-
-    def neighbors(rank, P):
-        """Machine r is to have block r; the blocks P to 2P - 1 are to be given away, the one with
-        the most work first."""
-        return 2 * rank + 1
-
-    def in_the_same_order(rank, P):
-        """You deal out the second half in the order of the first. The machine with the least work
-        gets the least again: it should get the most."""
-        return P + rank
-
-    def one_too_far(rank, P):
-        """Blocks are counted from 0: the last one is 2P - 1."""
-        return 2 * P - rank
-
-    def within_the_first_half(rank, P):
-        """There are 2P blocks, two for each machine. You pair the first P of them."""
-        return P - 1 - rank
+    def plus_in_place_of_minus(weights, grad):
+        """J is diag(alpha) minus alpha alpha^T, and you add."""
+        return weights * (grad + (weights * grad).sum(-1, keepdims=True))

@@ -1,229 +1,175 @@
-"""The checks of chapter 11: a slope, a vector for each distance, and rotary in halves."""
+"""The checks of chapter 11, Batched products."""
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise
-from d2l_attention.practice.numerics import products, softmax
+from d2l_attention.practice.exercises import Exercise, when
+from d2l_attention.practice.numerics import dealt_heads, products, softmax, split_heads, torn_heads
+from d2l_attention.practice.recurring_mistakes import rows_sum_to_1
 
 # ---- 11.1
 
+shape = Exercise("11.1", (4, 2, 3, 7))
 
-steep_enough = Exercise("11.1", np.log(2))
 
+@shape.expects
+class ShapeMistakes:
+    def the_batch_of_the_left_side():
+        """The right side has a batch as well: its 2 meets the 1 of the left side, and the 1 is
+        stretched."""
+        return 4, 1, 3, 7
 
-@steep_enough.expects
-class SteepEnoughMistakes:
-    def the_factor_in_place_of_the_slope():
-        """This is the factor by which one step multiplies the weight. The slope s is in its
-        exponent: solve exp(-s) = 1/2."""
-        return 0.5
+    def the_batch_of_the_right_side():
+        """The left side has a further axis, the 4. The right side lacks it, which counts as 1, and
+        a 1 is stretched."""
+        return 2, 3, 7
 
-    def logarithm_to_base_two():
-        """You take the logarithm to base 2. The softmax takes powers of e."""
-        return 1.0
+    def batch_axes_swapped():
+        """Axes are lined up from the right: the 2 stands under the 1, the second axis."""
+        return 2, 4, 3, 7
 
-    def the_sign_of_the_slope():
-        """With a negative slope, far keys get more weight than near ones. The bias is -s times the
-        distance: its minus sign is already there."""
-        return -np.log(2)
+    def the_summed_axis_kept():
+        """The product sums over the 5, so it is not in the result. The last two axes are rows of
+        the left matrix and columns of the right one."""
+        return 4, 2, 3, 5
 
-    def keys_on_both_sides():
-        """You count keys before and after the query. Under a causal mask there are none after
-        it."""
-        return np.log(3)
+    def matrix_axes_swapped():
+        """The last two axes are in the wrong order: rows of the left matrix first."""
+        return 4, 2, 7, 3
 
-    def the_largest_weight_is_not_half():
-        """With any positive slope the key at distance 0 has the largest weight. The task asks for
-        half of all weight."""
-        return 0.0
+    def no_broadcasting():
+        """All axes before the last two are batch axes, and some are missing in yours. Line up the
+        two batches from the right and stretch each 1."""
+        return 4, 3, 7
+
+    def number_of_elements():
+        """The task asks for the shape, one size for each axis."""
+        return 168
 
 
 # ---- 11.2
 
 
-def distances_of(queries):
-    places = np.arange(queries.shape[1])
-    return places[:, None] - places
+def step_scores(query, keys):
+    return np.einsum("el,ejl->ej", query, keys)
 
 
-def rows_of(table, distances):
-    c = len(table) // 2
-    return table[np.clip(distances, -c, c) + c]  # (n, n, d)
+def one_query_each(rng):
+    sizes = (2, 4, 3), (3, 5, 2), (5, 2, 4), (1, 4, 3), (3, 1, 2), (1, 1, 4)
+    for b, m, d in sizes:
+        yield rng.normal(size=(b, d)), 30 * rng.normal(size=(b, m, d))
 
 
-def positional(queries, table, distances):
-    """Return the dot products of queries with the vectors of the distances, unscaled."""
-    return np.einsum("bid,ijd->bij", queries, rows_of(table, distances))
+step = Exercise("11.2", step_scores, one_query_each, most_elements=lambda query, keys: keys.size)
 
 
-def scaled(scores, queries):
-    return scores / np.sqrt(queries.shape[-1])
+@step.expects
+class StepMistakes:
+    @when(
+        lambda answer, target, query, keys: (
+            len(query) > 1
+            and answer.shape in ((len(query), *target.shape), (*target.shape, len(query)))
+        )
+    )
+    def every_query_with_every_example(query, keys):
+        """Your result has the batch twice: the matrix of all queries was multiplied with each
+        example. Give each query an axis of its own, (b, 1, d)."""
+        return products(query[None], keys)
 
+    def an_axis_of_size_1_too_many(query, keys):
+        """The values are right, and the axis of the one query is still there: drop it at the end,
+        (b, 1, m) -> (b, m)."""
+        return step_scores(query, keys)[:, None]
 
-def unscaled(queries, keys, table):
-    return products(queries, keys) + positional(queries, table, distances_of(queries))
+    def squeeze_without_an_axis(query, keys):
+        """You drop every axis of size 1, and with it a batch of one example or a single key. Drop
+        the axis of the query by its number."""
+        return step_scores(query, keys).squeeze()
 
+    def not_summed_over_the_features(query, keys):
+        """The products are there, and the sum over the features is missing: (b, m, d) -> (b, m)."""
+        return query[:, None] * keys
 
-def relative_scores(queries, keys, table):
-    return scaled(unscaled(queries, keys, table), queries)
+    def summed_over_the_keys(query, keys):
+        """You sum over the keys, but each key has a score of its own: sum over the features, the
+        last axis."""
+        return (query[:, None] * keys).sum(1)
 
+    def one_query_for_all_examples(query, keys):
+        """All examples are compared with the query of the first one."""
+        return keys @ query[0]
 
-def vectors_and_a_table(rng):
-    for b, n, d, c in ((2, 5, 3, 2), (1, 7, 4, 3), (3, 4, 6, 1), (1, 3, 5, 4), (2, 8, 10, 2)):
-        queries, keys = rng.normal(size=(2, b, n, d))
-        yield 2 * queries, keys, rng.normal(size=(2 * c + 1, d))
+    def the_mean_in_place_of_the_sum(query, keys):
+        """A dot product is a sum over the features; yours is their mean."""
+        return (query[:, None] * keys).mean(-1)
 
+    def summed_over_the_examples(query, keys):
+        """You sum over the batch: keep its axis. In einsum, a letter that is missing in the result
+        is summed."""
+        return step_scores(query, keys).sum(0)
 
-def largest_without_pairs_of_vectors(queries, keys, table):
-    b, n, _ = queries.shape
-    return max(queries.size, keys.size, table.size, b * n * n, b * n * len(table))
-
-
-by_distance = Exercise(
-    "11.2",
-    relative_scores,
-    vectors_and_a_table,
-    square=True,
-    most_elements=largest_without_pairs_of_vectors,
-)
-
-
-@by_distance.expects
-class ByDistanceMistakes:
-    def distances_of_the_wrong_sign(queries, keys, table):
-        """You take j - i. The distance is i - j: positive for keys before the query."""
-        return relative_scores(queries, keys, table[::-1])
-
-    def distances_without_sign(queries, keys, table):
-        """You take |i - j|. A key before the query and one after it have different vectors."""
-        added = positional(queries, table, abs(distances_of(queries)))
-        return scaled(products(queries, keys) + added, queries)
-
-    def the_table_begins_at_distance_0(queries, keys, table):
-        """You look up row r of the table. Row c + r belongs to distance r, as row 0 is distance
-        -c."""
-        return relative_scores(queries, keys, np.roll(table, len(table) // 2, 0))
-
-    def far_keys_without_a_vector(queries, keys, table):
-        """Beyond the distance c you add nothing. Farther keys share the vector of distance c, or
-        -c."""
-        near = abs(distances_of(queries)) <= len(table) // 2
-        added = near * positional(queries, table, distances_of(queries))
-        return scaled(products(queries, keys) + added, queries)
-
-    def only_the_content_is_scaled(queries, keys, table):
-        """You divide the dot products of queries and keys only. The root divides the products with
-        the vectors of the distances, too."""
-        added = positional(queries, table, distances_of(queries))
-        return scaled(products(queries, keys), queries) + added
-
-    def only_the_positions_are_scaled(queries, keys, table):
-        """You divide the products with the vectors of the distances only. The root divides the dot
-        products of queries and keys, too."""
-        added = positional(queries, table, distances_of(queries))
-        return products(queries, keys) + scaled(added, queries)
-
-    def no_scale(queries, keys, table):
-        return unscaled(queries, keys, table)
-
-    def no_distances(queries, keys, table):
-        """These are scaled dot products of queries and keys. The vectors of the distances are
-        missing."""
-        return scaled(products(queries, keys), queries)
-
-    def no_content(queries, keys, table):
-        """The dot products of queries and keys are missing: these are the products with the vectors
-        of the distances only."""
-        return scaled(positional(queries, table, distances_of(queries)), queries)
-
-    def vectors_added_to_the_queries(queries, keys, table):
-        """You multiply the vectors of the distances by the keys. They are added to the keys, so the
-        queries multiply them."""
-        rows = rows_of(table, distances_of(queries))
-        added = np.einsum("bjd,ijd->bij", keys, rows)
-        return scaled(products(queries, keys) + added, queries)
-
-    def weights_in_place_of_scores(queries, keys, table):
-        return softmax(relative_scores(queries, keys, table))
+    @when(rows_sum_to_1)
+    def weights_in_place_of_scores(query, keys):
+        return softmax(step_scores(query, keys))
 
 
 # ---- 11.3
 
 
-def steps(d):
-    return 10_000.0 ** (-np.arange(0, d, 2) / d)
+def head_scores(queries, keys, heads):
+    return products(split_heads(queries, heads), split_heads(keys, heads))
 
 
-def rotate_by(x, angles):
-    first, second = np.split(x, 2, axis=-1)
-    cos, sin = np.cos(angles), np.sin(angles)
-    return np.concatenate([first * cos - second * sin, first * sin + second * cos], -1)
+def with_heads(rng):
+    sizes = (2, 3, 5, 4, 2), (3, 5, 2, 6, 3), (2, 3, 4, 10, 5), (1, 4, 2, 6, 2)
+    more = (2, 1, 5, 4, 2), (3, 5, 1, 6, 2), (1, 3, 2, 5, 5), (2, 3, 4, 5, 1)
+    for b, n, m, d, heads in (*sizes, *more):
+        yield 2 * rng.normal(size=(b, n, d)), rng.normal(size=(b, m, d)), heads
 
 
-def rotate_halves(x, positions):
-    return rotate_by(x, positions[:, None] * steps(x.shape[-1]))
+by_head = Exercise("11.3", head_scores, with_heads)
 
 
-def vectors_and_positions(rng):
-    for n, d, start, stride in ((5, 4, 0, 1), (3, 6, 100, 1), (1, 8, 7, 1), (7, 2, 3, 2)):
-        yield rng.normal(size=(n, d)), start + stride * np.arange(n)
-    yield rng.normal(size=(4, 10)), np.array([9, 0, 1001, 2])  # any positions, in any order
+@by_head.expects
+class ByHeadMistakes:
+    def one_reshape_in_place_of_split_and_transpose(queries, keys, heads):
+        """The shape is right, and your heads hold parts of other queries: split the last axis
+        first, (b, n, H, d/H), then transpose."""
+        return products(torn_heads(queries, heads), torn_heads(keys, heads))
 
+    def keys_reshaped_and_not_transposed(queries, keys, heads):
+        """The keys have the right shape for the product, and their elements are out of order: swap
+        the last two axes with a transpose. A reshape only cuts the elements anew."""
+        b, m, d = keys.shape
+        turned = split_heads(keys, heads).reshape(b, heads, d // heads, m)
+        return split_heads(queries, heads) @ turned
 
-halves = Exercise("11.3", rotate_halves, vectors_and_positions)
+    def features_dealt_out_like_cards(queries, keys, heads):
+        """Head 0 should get the first d/H features, and yours gets every H-th one: the last axis
+        splits into (H, d/H), in this order."""
+        return products(dealt_heads(queries, heads), dealt_heads(keys, heads))
 
+    def heads_before_the_batch(queries, keys, heads):
+        """Your result is (H, b, n, m): the heads come after the batch."""
+        return head_scores(queries, keys, heads).swapaxes(0, 1)
 
-@halves.expects
-class HalvesMistakes:
-    def neighbors_in_place_of_halves(x, positions):
-        """You pair neighboring features, as `rotate` does. Here feature t belongs to t + d/2."""
-        angles = positions[:, None] * steps(x.shape[-1])
-        even, odd, cos, sin = x[:, ::2], x[:, 1::2], np.cos(angles), np.sin(angles)
-        return np.stack([even * cos - odd * sin, even * sin + odd * cos], -1).reshape(x.shape)
+    def queries_and_keys_swapped(queries, keys, heads):
+        return head_scores(keys, queries, heads)
 
-    def halves_that_end_as_neighbors(x, positions):
-        """You pair the right features, but leave the two coordinates of a pair side by side. Put
-        them back where they came from: all first ones, then all second ones."""
-        turned = rotate_halves(x, positions)
-        return np.stack(np.split(turned, 2, axis=-1), -1).reshape(x.shape)
+    def all_features_in_every_head(queries, keys, heads):
+        """Every head has the same scores, those of all d features: each head should see d/H of
+        them."""
+        return np.repeat(products(queries, keys)[:, None], heads, 1)
 
-    def the_other_direction(x, positions):
-        """You rotate in the other direction: the minus sign belongs to the sine in the first
-        coordinate."""
-        return rotate_halves(x, -positions)
+    def summed_over_the_heads(queries, keys, heads):
+        """Your result has no axis of heads: these are the scores of one head with all d
+        features."""
+        return products(queries, keys)
 
-    def both_signs_alike(x, positions):
-        """One of the two sines has the wrong sign, so this is no rotation: lengths change."""
-        first, second = np.split(x, 2, axis=-1)
-        angles = positions[:, None] * steps(x.shape[-1])
-        cos, sin = np.cos(angles), np.sin(angles)
-        return np.concatenate([first * cos + second * sin, first * sin + second * cos], -1)
+    def scaled(queries, keys, heads):
+        """You divide by the square root of a head's dimension; that comes in chapter 6. The task
+        asks for the products alone."""
+        return head_scores(queries, keys, heads) / np.sqrt(queries.shape[-1] / heads)
 
-    def angles_that_fall_half_as_fast(x, positions):
-        """Your exponent is -t/d. It is -2t/d: the exponents run through 0, 2/d, 4/d, and so on."""
-        d = x.shape[-1]
-        return rotate_by(x, positions[:, None] * 10_000.0 ** (-np.arange(d // 2) / d))
-
-    def angles_that_grow(x, positions):
-        """Your exponent is positive. The pairs turn more and more slowly: -2t/d."""
-        return rotate_by(x, positions[:, None] / steps(x.shape[-1]))
-
-    def positions_in_bfloat16(x, positions):
-        """You round the positions to 8 significant bits, so that far ones coincide with a neighbor.
-        Compute positions and angles in single precision at least."""
-        step = 2.0 ** np.maximum(np.floor(np.log2(np.maximum(positions, 1))) - 7, 0)
-        return rotate_halves(x, np.round(positions / step) * step)
-
-    def positions_that_begin_at_0(x, positions):
-        """You count positions from 0 and do not use the ones that you are given."""
-        return rotate_halves(x, np.arange(len(x)))
-
-    def one_angle_for_all_pairs(x, positions):
-        """All your pairs turn by the same angle. Pair t turns by the position times
-        10000^(-2t/d)."""
-        return rotate_by(x, positions[:, None] * np.ones(x.shape[-1] // 2))
-
-    def multiplied_by_the_cosine_only(x, positions):
-        """The sines are missing: a rotation mixes the two coordinates of a pair."""
-        angles = positions[:, None] * steps(x.shape[-1])
-        return x * np.tile(np.cos(angles), 2)
+    @when(rows_sum_to_1)
+    def weights_in_place_of_scores(queries, keys, heads):
+        return softmax(head_scores(queries, keys, heads))

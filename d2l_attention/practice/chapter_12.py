@@ -1,307 +1,222 @@
-"""The checks of chapter 12: heads, what one adds, the cache, induction heads, and latents."""
+"""The checks of chapter 12, The layer for a library."""
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise
-from d2l_attention.practice.numerics import joined_heads, masked_softmax, products, softmax
+from d2l_attention.practice.exercises import Exercise, when
+from d2l_attention.practice.numerics import products, softmax, transposed
+from d2l_attention.practice.recurring_mistakes import some_nan
 
 # ---- 12.1
 
-
-def grouped_scores(queries, keys):
-    shared = keys.repeat(queries.shape[1] // keys.shape[1], axis=1)
-    return products(queries, shared) / np.sqrt(queries.shape[-1])
+equal_keys = Exercise("12.1", (1 / 8, 2 / 8, 0.0))
 
 
-def queries_and_shared_keys(rng):
-    for b, heads, groups, n, m, d in (
-        (2, 6, 3, 4, 5, 7),
-        (1, 8, 2, 3, 5, 6),
-        (3, 4, 4, 2, 7, 5),
-        (2, 6, 1, 1, 4, 3),
-    ):
-        yield rng.normal(size=(b, heads, n, d)), rng.normal(size=(b, groups, m, d))
+@equal_keys.expects
+class EqualKeysMistakes:
+    def padding_counted():
+        """You share the weight among all eight keys. The last two are padding: they take no part,
+        and their weight is 0."""
+        return 1 / 10, 2 / 10, 1 / 10
 
+    def padding_in_the_denominator():
+        """Padding has weight 0 in your answer, but it is still in the sum: four weights of one
+        kind, two of the other and 0 do not add up to 1. Sum over six keys."""
+        return 1 / 10, 2 / 10, 0.0
 
-def largest_without_copies(queries, keys):
-    return max(queries.size, keys.size, queries.size // queries.shape[-1] * keys.shape[2])
+    def each_vector_counted_once():
+        """You count each vector once. The sum of the softmax runs over keys: one vector is in it
+        four times, the other twice."""
+        return 1 / 3, 2 / 3, 0.0
 
+    def weight_of_all_equal_keys_together():
+        """These are the totals of the four and of the two equal keys. The task asks for the weight
+        of one of them."""
+        return 1 / 2, 1 / 2, 0.0
 
-sharing = Exercise(
-    "12.1", grouped_scores, queries_and_shared_keys, most_elements=largest_without_copies
-)
+    def no_exponential():
+        """You divide the scores by their sum. The softmax takes exponentials first, and exp(0) is
+        1: a score of 0 is not a weight of 0."""
+        return 0.0, 1 / 2, 0.0
 
+    def the_two_kinds_swapped():
+        """The higher score gets the larger weight, and ln 2 is more than 0."""
+        return 2 / 8, 1 / 8, 0.0
 
-@sharing.expects
-class SharingMistakes:
-    def groups_take_turns(queries, keys):
-        """Your heads take turns with the keys: 0, 1, 0, 1. Neighboring heads share their keys:
-        0, 0, 1, 1."""
-        turns = np.tile(keys, (1, queries.shape[1] // keys.shape[1], 1, 1))
-        return grouped_scores(queries, turns)
+    def scores_in_place_of_weights():
+        """These are scores. The task asks for weights: what the softmax makes of scores."""
+        return 0.0, np.log(2), 0.0
 
-    def without_a_scale(queries, keys):
-        """The scale is missing: divide by the root of the dimension of a query."""
-        return grouped_scores(queries, keys) * np.sqrt(queries.shape[-1])
+    def exponentials_in_place_of_weights():
+        """These are exponentials. Weights sum to 1: divide by the sum over the six valid keys."""
+        return 1.0, 2.0, 0.0
 
-    def root_of_all_heads_together(queries, keys):
-        """You divide by the root of the dimension of all heads together. Each head has its own
-        dot products, of dimension d."""
-        return grouped_scores(queries, keys) / np.sqrt(queries.shape[1])
-
-    def first_group_for_all(queries, keys):
-        """All your heads get the keys of the first group. Each group has keys of its own."""
-        return grouped_scores(queries, keys[:, :1])
-
-    def mean_of_the_groups(queries, keys):
-        """All your heads get the mean of the keys. Each group has keys of its own."""
-        return grouped_scores(queries, keys.mean(1, keepdims=True))
-
-    def queries_of_a_group_mixed(queries, keys):
-        """You order the rows of a group by query and then by head, and read them back by head and
-        then by query. Put the queries of one head below those of the other."""
-        b, heads, n, _ = queries.shape
-        groups = keys.shape[1]
-        scores = grouped_scores(queries, keys).reshape(b, groups, heads // groups, n, -1)
-        return scores.swapaxes(2, 3).reshape(b, heads, n, -1)
-
-    def weights_in_place_of_scores(queries, keys):
-        return softmax(grouped_scores(queries, keys))
+    def uniform():
+        """Uniform weights need equal scores. Only keys of one kind are equal here: the two kinds
+        have the scores 0 and ln 2."""
+        return 1 / 6, 1 / 6, 0.0
 
 
 # ---- 12.2
 
 
-def contributions(outputs, W_o):
-    heads = outputs.shape[1]
-    blocks = W_o.reshape(len(W_o), heads, -1)  # (D, H, v)
-    return outputs @ blocks.transpose(1, 2, 0)
+def gradient_of_scores(queries, keys, values, grad):
+    """Return the weights, and the gradient that comes back to their scores: (b, n, m) each."""
+    weights = softmax(products(queries, keys) / np.sqrt(queries.shape[-1]))
+    arrived = products(grad, values)
+    return weights, weights * (arrived - (weights * arrived).sum(-1, keepdims=True))
 
 
-def outputs_and_matrices(rng):
-    for b, heads, n, v, D in ((2, 3, 4, 5, 7), (1, 2, 3, 4, 9), (3, 4, 1, 2, 5), (2, 1, 5, 3, 4)):
-        yield rng.normal(size=(b, heads, n, v)), rng.normal(size=(D, heads * v))
+def gradient_of_queries(queries, keys, values, grad):
+    _, of_scores = gradient_of_scores(queries, keys, values, grad)
+    return of_scores @ keys / np.sqrt(queries.shape[-1])
 
 
-adding = Exercise("12.2", contributions, outputs_and_matrices)
+def to_go_back(rng):
+    sizes = (2, 3, 4, 5, 6), (1, 4, 3, 2, 6), (3, 1, 5, 7, 4), (2, 5, 7, 3, 1)
+    for width, (b, n, m, d, v) in [*((1, size) for size in sizes), (100, (2, 3, 5, 4, 6))]:
+        queries, keys = (width * rng.normal(size=(b, count, d)) for count in (n, m))
+        yield queries, keys, rng.normal(size=(b, m, v)), rng.normal(size=(b, n, v))
 
 
-@adding.expects
-class AddingMistakes:
-    def summed_over_the_heads(outputs, W_o):
-        """This is the output of the layer, the sum over the heads. Keep the axis of heads."""
-        return joined_heads(outputs) @ W_o.T
+# An array may be as large as it likes; looking at them sees automatic differentiation.
+backward_pass = Exercise("12.2", gradient_of_queries, to_go_back, most_elements=lambda *_: np.inf)
 
-    def features_of_the_heads_mixed(outputs, W_o):
-        """You give each head every H-th column of the matrix. After joining, the features of a head
-        are neighbors: its columns are, too."""
-        heads = outputs.shape[1]
-        blocks = W_o.reshape(len(W_o), -1, heads)  # (D, v, H)
-        return outputs @ blocks.transpose(2, 1, 0)
 
-    def heads_in_reverse(outputs, W_o):
-        """Your heads meet the columns in reverse order: the first v columns belong to head 0."""
-        return contributions(outputs[:, ::-1], W_o)[:, ::-1]
+@backward_pass.expects
+class BackwardPassMistakes:
+    def no_scale_at_the_end(queries, keys, values, grad):
+        """The scores are divided by the root of the dimension, and so is their derivative: divide
+        once more at the end."""
+        return gradient_of_queries(queries, keys, values, grad) * np.sqrt(queries.shape[-1])
 
-    def first_block_for_all(outputs, W_o):
-        """You multiply every head by the first v columns. Each head has columns of its own."""
-        return outputs @ W_o[:, : outputs.shape[-1]].T
+    def no_scale_in_the_scores(queries, keys, values, grad):
+        """Your weights are not those of (5.2): the scores are divided by the root of the dimension
+        before the softmax."""
+        root = np.sqrt(queries.shape[-1])
+        return gradient_of_queries(queries * root, keys, values, grad)
 
-    def divided_by_the_heads(outputs, W_o):
-        """You divide by the number of heads. Their sum is the output, not their mean."""
-        return contributions(outputs, W_o) / outputs.shape[1]
+    def no_scale(queries, keys, values, grad):
+        root = np.sqrt(queries.shape[-1])
+        return gradient_of_queries(queries * root, keys, values, grad) * root
+
+    def softmax_left_out(queries, keys, values, grad):
+        """You pass the gradient of the weights on as if it were that of the scores. The softmax
+        stands between them."""
+        return products(grad, values) @ keys / np.sqrt(queries.shape[-1])
+
+    def mean_not_subtracted(queries, keys, values, grad):
+        """You multiply by the weights and do not subtract the weighted mean: more for one key is
+        less for the others."""
+        weights, _ = gradient_of_scores(queries, keys, values, grad)
+        return weights * products(grad, values) @ keys / np.sqrt(queries.shape[-1])
+
+    def plain_mean_subtracted(queries, keys, values, grad):
+        """You subtract the plain mean over the keys. The softmax subtracts the mean that is
+        weighted by the attention weights."""
+        weights, _ = gradient_of_scores(queries, keys, values, grad)
+        arrived = products(grad, values)
+        centered = weights * (arrived - arrived.mean(-1, keepdims=True))
+        return centered @ keys / np.sqrt(queries.shape[-1])
+
+    def not_multiplied_by_the_weights(queries, keys, values, grad):
+        """You subtract the weighted mean and do not multiply by the weights."""
+        weights, _ = gradient_of_scores(queries, keys, values, grad)
+        arrived = products(grad, values)
+        centered = arrived - (weights * arrived).sum(-1, keepdims=True)
+        return centered @ keys / np.sqrt(queries.shape[-1])
+
+    @when(lambda answer, target, queries, keys, *others: answer.shape == keys.shape != target.shape)
+    def gradient_of_the_keys(queries, keys, values, grad):
+        """This has the shape of the keys: the task asks for the gradient of the queries."""
+        _, of_scores = gradient_of_scores(queries, keys, values, grad)
+        return transposed(of_scores) @ queries / np.sqrt(queries.shape[-1])
+
+    @when(
+        lambda answer, target, queries, keys, *others: (
+            answer.shape == (*queries.shape[:2], keys.shape[1])
+        )
+    )
+    def gradient_of_the_scores(queries, keys, values, grad):
+        """This is the gradient of the scores, (b, n, m). One product with the keys is missing."""
+        return gradient_of_scores(queries, keys, values, grad)[1]
+
+    @when(some_nan)
+    def maximum_not_subtracted(queries, keys, values, grad):
+        similarity = np.exp(products(queries, keys) / np.sqrt(queries.shape[-1]))
+        weights = similarity / similarity.sum(-1, keepdims=True)
+        arrived = products(grad, values)
+        centered = weights * (arrived - (weights * arrived).sum(-1, keepdims=True))
+        return centered @ keys / np.sqrt(queries.shape[-1])
 
 
 # ---- 12.3
 
-LAYERS, HEADS, KEY_HEADS, DIMENSION, TOKENS, BYTES = 40, 40, 8, 128, 6000, 2
-cache = Exercise("12.3", 2 * LAYERS * KEY_HEADS * DIMENSION * TOKENS * BYTES / 1e6)
+
+def translated(padding, hidden):
+    return ~padding[:, None, None] & ~hidden
 
 
-@cache.expects
-class CacheMistakes:
-    def keys_or_bytes_forgotten():
-        """Too small: both keys and values are kept, and each entry has 2 bytes."""
-        return cache.reference / 2
-
-    def keys_and_bytes_forgotten():
-        """Far too small: both keys and values are kept, and each entry has 2 bytes."""
-        return cache.reference / 4
-
-    def keys_of_every_head():
-        """You count keys and values for every head of the queries. The heads share them: 8 are
-        kept."""
-        return cache.reference * HEADS / KEY_HEADS
-
-    def one_layer():
-        """This is the cache of one layer. Every layer has keys and values of its own."""
-        return cache.reference / LAYERS
-
-    def one_token():
-        """This is the cache for one token. Every token of the text leaves its keys and values."""
-        return cache.reference / TOKENS
-
-    def in_bytes():
-        """These are bytes. The task asks for megabytes."""
-        return cache.reference * 1e6
-
-    def powers_of_two():
-        """You divide by 1024 twice. The task counts megabytes of a million bytes."""
-        return cache.reference * 1e6 / 2**20
+def two_masks(rng):
+    for b, n, m in ((2, 3, 4), (3, 2, 5), (4, 7, 6), (1, 4, 3), (2, 1, 6)):
+        lengths = rng.permutation(np.arange(1, m))[:b, None]
+        hidden = rng.random((n, m)) < 0.3
+        hidden[0, :2] = True, False
+        hidden[-1, -1] = True  # and padding: both masks hide this pair
+        yield np.arange(m) >= lengths, hidden
 
 
-# ---- 12.4
+one_mask_of_two = Exercise("12.3", translated, two_masks)
 
 
-def followed(tokens, shift=1):
-    """Return where position j follows a copy of token i: (b, n, n)."""
-    n = tokens.shape[-1]
-    before = np.roll(tokens, shift, -1)  # column j: the token at j - shift
-    origin = np.arange(n) - shift
-    real = (origin >= 0) & (origin < n)
-    return (tokens[:, :, None] == before[:, None]) & real
+@one_mask_of_two.expects
+class OneMaskOfTwoMistakes:
+    def mask_inverted(padding, hidden):
+        return ~translated(padding, hidden)
 
+    def or_in_place_of_and(padding, hidden):
+        """You let a query attend where one of the two masks allows it. Both must: the negation of
+        (A or B) is (not A) and (not B)."""
+        return ~padding[:, None, None] | ~hidden
 
-def causal(n):
-    return np.tri(n, dtype=bool)
+    def true_only_where_both_hide(padding, hidden):
+        """Your mask is the negation of (not A) or (not B): it is True only for pairs that both
+        masks hide."""
+        return padding[:, None, None] & hidden
 
+    def exclusive_or(padding, hidden):
+        """Your mask lets a query attend where both masks hide the pair. Hidden twice is hidden: use
+        and, not exclusive or."""
+        return padding[:, None, None] == hidden
 
-def weight_after(shift, weights, tokens):
-    return (weights * (followed(tokens, shift) & causal(tokens.shape[-1]))).sum(-1)
+    def only_the_padding_negated(padding, hidden):
+        """You negate the padding mask and leave the mask of pairs as it came."""
+        return ~padding[:, None, None] & hidden
 
+    def only_the_mask_of_pairs_negated(padding, hidden):
+        """You negate the mask of pairs and leave the padding mask as it came."""
+        return padding[:, None, None] & ~hidden
 
-def copied_weight(weights, tokens):
-    return weight_after(1, weights, tokens)
+    @when(lambda answer, target, padding, hidden: answer.shape == (1, 1, *hidden.shape))
+    def padding_forgotten(padding, hidden):
+        """Your mask does not depend on the padding."""
+        return np.repeat(~hidden[None, None], len(padding), 0)
 
+    @when(
+        lambda answer, target, padding, hidden: (
+            answer.shape == (len(padding), 1, 1, padding.shape[1])
+        )
+    )
+    def mask_of_pairs_forgotten(padding, hidden):
+        """Your mask does not depend on the mask of pairs: all queries get the same row."""
+        return np.repeat(~padding[:, None, None], len(hidden), 2)
 
-def weights_and_tokens(rng):
-    sizes = (2, 6, 3, True), (1, 9, 4, True), (3, 7, 2, False), (1, 5, 1, False)
-    for b, n, kinds, ordered in sizes:
-        keep = causal(n) if ordered else np.ones((n, n), bool)
-        yield masked_softmax(2 * rng.normal(size=(b, n, n)), keep), rng.integers(0, kinds, (b, n))
+    @when(lambda answer, target, padding, hidden: answer.shape == (len(padding), *hidden.shape))
+    def no_axis_for_the_heads(padding, hidden):
+        """Your mask has the axes (b, n, m). Against scores (b, heads, n, m), broadcasting would
+        take the batch for the heads: insert an axis of size 1 after the batch."""
+        return translated(padding, hidden)[:, 0]
 
-
-copying = Exercise("12.4", copied_weight, weights_and_tokens, square=True)
-
-
-@copying.expects
-class CopyingMistakes:
-    def the_copies_themselves(weights, tokens):
-        """You sum the weights on earlier copies of the token. The task asks for the positions
-        one further, which followed them."""
-        return weight_after(0, weights, tokens)
-
-    def what_came_before(weights, tokens):
-        """You sum the weights on the positions before a copy. The task asks for those after it."""
-        return weight_after(-1, weights, tokens)
-
-    def the_future_counts(weights, tokens):
-        """You count positions after the query, too: only those with j <= i count."""
-        return (weights * followed(tokens)).sum(-1)
-
-    def the_query_itself_is_left_out(weights, tokens):
-        """You leave out position i itself. It counts if the token before it is the same, as in
-        "aa"."""
-        return copied_weight(weights * ~np.eye(tokens.shape[-1], dtype=bool), tokens)
-
-    def position_0_follows_the_end(weights, tokens):
-        """For you, position 0 follows the last token of the text. It follows nothing."""
-        n = tokens.shape[-1]
-        around = tokens[:, :, None] == np.roll(tokens, 1, -1)[:, None]
-        return (weights * (around & causal(n))).sum(-1)
-
-    def sum_over_the_queries(weights, tokens):
-        return (weights * (followed(tokens) & causal(tokens.shape[-1]))).sum(-2)
-
-    def mean_over_the_keys(weights, tokens):
-        return copied_weight(weights, tokens) / tokens.shape[-1]
-
-    def one_value_per_text(weights, tokens):
-        """You return one value per text. Each query has its own: the result has shape (b, n)."""
-        return copied_weight(weights, tokens).sum(-1)
-
-
-# ---- 12.6
-
-
-def content_scores(queries, latents, U):
-    return products(queries @ U, latents[:, None])
-
-
-def rotated_scores(turned_queries, turned_keys):
-    return products(turned_queries, turned_keys[:, None])
-
-
-def both_parts(queries, latents, U, turned_queries, turned_keys):
-    return content_scores(queries, latents, U) + rotated_scores(turned_queries, turned_keys)
-
-
-def root(*arrays):
-    return np.sqrt(sum(x.shape[-1] for x in arrays))
-
-
-def latent_scores(queries, latents, U, turned_queries, turned_keys):
-    scores = both_parts(queries, latents, U, turned_queries, turned_keys)
-    return scores / root(queries, turned_queries)
-
-
-def parts_and_matrices(rng):
-    for b, heads, n, m, d, r, e in (
-        (2, 3, 4, 7, 9, 5, 6),
-        (1, 4, 2, 7, 9, 5, 3),
-        (3, 2, 1, 5, 7, 4, 6),
-        (2, 4, 1, 6, 8, 3, 5),
-    ):
-        shapes = (b, heads, n, d), (b, m, r), (heads, d, r), (b, heads, n, e), (b, m, e)
-        yield tuple(rng.normal(size=shape) for shape in shapes)
-
-
-def largest_without_keys(queries, latents, U, turned_queries, turned_keys):
-    """Allow a copy of what is cached for each head, but, as d > r and d > e, no keys."""
-    heads = len(U)
-    absorbed = queries.size // queries.shape[-1] * latents.shape[-1]
-    scores = queries.size // queries.shape[-1] * latents.shape[1]
-    cached = heads * max(latents.size, turned_keys.size)
-    return max(queries.size, U.size, turned_queries.size, absorbed, scores, cached)
-
-
-absorbing = Exercise("12.6", latent_scores, parts_and_matrices, most_elements=largest_without_keys)
-
-
-@absorbing.expects
-class AbsorbingMistakes:
-    def root_of_the_latent_dimension(queries, latents, U, turned_queries, turned_keys):
-        """You divide by the root of the features that meet in the products, r and the rotated ones.
-        The products equal those of whole queries and keys, which have d and the rotated ones."""
-        scores = both_parts(queries, latents, U, turned_queries, turned_keys)
-        return scores / root(latents, turned_queries)
-
-    def root_of_the_content_alone(queries, latents, U, turned_queries, turned_keys):
-        """You divide by the root of d. A whole query has the features that are rotated, too."""
-        return both_parts(queries, latents, U, turned_queries, turned_keys) / root(queries)
-
-    def each_part_with_a_scale_of_its_own(queries, latents, U, turned_queries, turned_keys):
-        """You divide each product by the root of its own dimension. Both are parts of one product
-        of whole queries and keys, so they have one scale."""
-        content = content_scores(queries, latents, U) / root(queries)
-        return content + rotated_scores(turned_queries, turned_keys) / root(turned_queries)
-
-    def without_a_scale(queries, latents, U, turned_queries, turned_keys):
-        """The scale is missing: divide by the root of the dimension of the whole query."""
-        return both_parts(queries, latents, U, turned_queries, turned_keys)
-
-    def rotated_parts_forgotten(queries, latents, U, turned_queries, turned_keys):
-        """You score the content alone. Add the product of the rotated parts."""
-        return content_scores(queries, latents, U) / root(queries, turned_queries)
-
-    def content_forgotten(queries, latents, U, turned_queries, turned_keys):
-        """You score the rotated parts alone. Add the product of the content parts."""
-        return rotated_scores(turned_queries, turned_keys) / root(queries, turned_queries)
-
-    def one_matrix_for_all_heads(queries, latents, U, turned_queries, turned_keys):
-        """Your heads all absorb the matrix of head 0. Each has one of its own."""
-        first = np.broadcast_to(U[:1], U.shape)
-        return latent_scores(queries, latents, first, turned_queries, turned_keys)
-
-    def weights_in_place_of_scores(queries, latents, U, turned_queries, turned_keys):
-        return softmax(latent_scores(queries, latents, U, turned_queries, turned_keys))
+    @when(lambda answer, target, padding, hidden: answer.shape == (1, len(padding), *hidden.shape))
+    def batch_and_heads_swapped(padding, hidden):
+        """The axis of size 1 stands before the batch; it belongs after it: (b, 1, n, m)."""
+        return translated(padding, hidden).swapaxes(0, 1)

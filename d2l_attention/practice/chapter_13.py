@@ -1,323 +1,149 @@
-"""The checks of chapter 13: soft caps, sinks, sparsemax, and scores that choose keys."""
+"""The checks of chapter 13, Additive attention."""
 
 import numpy as np
 
-from d2l_attention.practice.exercises import Exercise, symptom
-from d2l_attention.practice.numerics import masked_softmax, normalized, products, softmax
+from d2l_attention.practice.exercises import Exercise, when
+from d2l_attention.practice.numerics import softmax, transposed
+from d2l_attention.practice.recurring_mistakes import some_nan
 
 # ---- 13.1
 
-
-def capped(scores, cap):
-    return cap * np.tanh(scores / cap)
+memory = Exercise("13.1", (768_000, 3_072_000, 17), tolerance=0)
 
 
-def capped_weights(scores, cap, keep):
-    return masked_softmax(capped(scores, cap), keep)
+@memory.expects
+class MemoryMistakes:
+    def batch_forgotten():
+        """You count one example. All examples of the minibatch are there at once."""
+        return 192_000, 768_000, 68
 
+    def batch_forgotten_in_the_block():
+        """A block holds its queries of every example, not of one: divide by the batch size, too."""
+        return 768_000, 3_072_000, 68
 
-def capped_scores_and_masks(rng):
-    sizes = (1, 3, 5, 2.0, 4), (2, 4, 3, 5.0, 20), (3, 1, 6, 30.0, 500), (1, 4, 2, 1.0, 3)
-    for b, n, m, cap, spread in sizes:
-        keep = rng.random((b, n, m)) < 0.6
-        keep[..., 0] |= ~keep.any(-1)  # each row has a key
-        keep[0, 0, -1] = False
-        keep[0, 0, 0] = True
-        scores = spread * rng.normal(size=(b, n, m))
-        scores[0, 0, -1] = 600.0  # a masked score that must not matter
-        yield scores, cap, keep
-    keep = np.tri(4, 5, 1, dtype=bool)[None]  # all capped scores are so low that any number leaks
-    yield -rng.uniform(1e11, 2e11, size=(1, 4, 5)), 1e9, keep
+    def added_in_place_of_multiplied():
+        """You count the projections, one vector per query and one per key. The step after them
+        holds a vector for each pair: n times m."""
+        return 40_960, 163_840, 17
 
+    def scores_counted():
+        """You count the scores. The hidden units come before them, h for each pair."""
+        return 6_000, 24_000, 2_184
 
-cap_then_mask = Exercise("13.1", capped_weights, capped_scores_and_masks)
+    def entries_in_place_of_bytes():
+        """The second number should be bytes: each entry of float32 takes 4 of them."""
+        return 768_000, 768_000, 17
 
+    def bits():
+        """The second number should be bytes, and yours are bits: float32 takes 32 bits, which are 4
+        bytes."""
+        return 768_000, 24_576_000, 17
 
-@cap_then_mask.expects
-class CapThenMaskMistakes:
-    def masked_before_the_cap(scores, cap, keep):
-        """Your cap sees the mask: c tanh(-∞) is -c, so masked keys get some weight. Cap first, then
-        mask."""
-        return softmax(capped(np.where(keep, scores, -np.inf), cap))
+    def rounded_up():
+        """That is one query more than the block can hold: round the quotient down."""
+        return 768_000, 3_072_000, 18
 
-    def no_mask(scores, cap, keep):
-        """Masked keys get weight: fill their capped scores with -∞ before the softmax."""
-        return softmax(capped(scores, cap))
+    def not_rounded():
+        """A block holds whole queries: round the quotient down."""
+        return 768_000, 3_072_000, 2**18 / (4 * 30 * 128)
 
-    def mask_after_the_softmax(scores, cap, keep):
-        """You zero out weights after the softmax, so the rows no longer sum to 1. Mask the capped
-        scores."""
-        return softmax(capped(scores, cap)) * keep
-
-    def mask_inverted(scores, cap, keep):
-        return masked_softmax(capped(scores, cap), ~keep)
-
-    def no_cap(scores, cap, keep):
-        """These are the weights of the scores as they are. Cap them first: c tanh(a / c)."""
-        return masked_softmax(scores, keep)
-
-    def not_multiplied_by_the_cap(scores, cap, keep):
-        """Your capped scores lie between -1 and 1: multiply the tanh by the cap."""
-        return masked_softmax(np.tanh(scores / cap), keep)
-
-    def not_divided_by_the_cap(scores, cap, keep):
-        """You take the tanh of the scores as they are, which flattens scores far below the cap:
-        divide them by the cap inside the tanh."""
-        return masked_softmax(cap * np.tanh(scores), keep)
-
-    def a_hard_cap(scores, cap, keep):
-        """You clip the scores. The soft cap is a tanh, which has a slope everywhere."""
-        return masked_softmax(np.clip(scores, -cap, cap), keep)
-
-    def softmax_over_the_queries(scores, cap, keep):
-        return softmax(np.where(keep, capped(scores, cap), -1e9), -2)
-
-    def filled_with_a_number(scores, cap, keep):
-        """You fill masked scores with a number. Where the kept scores are as low, masked keys get
-        weight: fill with -∞."""
-        return softmax(np.where(keep, capped(scores, cap), -cap - 30).astype(np.float32))
-
-    @symptom
-    def masked_keys_with_weight(answer, target, scores, cap, keep):
-        """Masked keys get weight. If you fill their scores with a number, the kept scores can be as
-        low: fill with -∞."""
-        return answer.shape == target.shape and bool((answer[~keep] > 1e-4).any())
+    def block_in_bytes():
+        """The size of the block counts entries, not bytes: do not divide by 4 again."""
+        return 768_000, 3_072_000, 4
 
 
 # ---- 13.2
 
 
-def beside(scores, sink):
-    column = np.broadcast_to(sink[:, None, None], (*scores.shape[:-1], 1))
-    return np.concatenate([scores, column], -1)
+def hidden_units(queries, keys, W_q, W_k, nonlinearity=np.tanh):
+    q, k = queries @ W_q.T, keys @ W_k.T
+    return nonlinearity(q[:, :, None] + k[:, None])  # (b, n, 1, h) + (b, 1, m, h)
 
 
-def weights_with_sink(scores, sink):
-    return softmax(beside(scores, sink))[..., :-1]
+def all_scores(queries, keys, W_q, W_k, w_v):
+    return hidden_units(queries, keys, W_q, W_k) @ w_v
 
 
-def scores_and_sinks(rng):
-    sizes = (1, 2, 3, 4, 1), (2, 3, 1, 5, 3), (3, 1, 4, 1, 2), (2, 4, 5, 3, 1)
-    for b, heads, n, m, spread in sizes:
-        yield spread * rng.normal(size=(b, heads, n, m)), 1 + rng.normal(size=heads)
-    loud = rng.uniform(-500, 500, size=(2, 3, 4, 5))
-    loud[0, 0] = -500 + rng.normal(size=(4, 5))  # below the sink by far
-    yield loud, np.array([499.0, -499.0, 0.5])
-    yield rng.normal(size=(1, 2, 5, 3)) - 500, np.array([-500.0, -499.0])
+def layers(rng):
+    sizes = (1, 2, 3, 4, 2, 5, 1), (2, 4, 3, 5, 6, 7, 1), (3, 2, 5, 4, 2, 6, 1)
+    overflow = 1, 3, 2, 5, 4, 6, 1000  # sums of thousands
+    sizes = *sizes, (3, 1, 4, 2, 5, 3, 1), (2, 5, 1, 3, 4, 1, 1), overflow
+    for b, n, m, d_q, d_k, h, width in sizes:
+        sizes = (b, n, d_q), (b, m, d_k), (h, d_q), (h, d_k), (h,)
+        queries, keys, *weights = (rng.normal(size=size) for size in sizes)
+        yield width * queries, width * keys, *weights
 
 
-learned_sink = Exercise("13.2", weights_with_sink, scores_and_sinks)
+def largest_unit_by_unit(queries, keys, W_q, W_k, w_v):
+    rows = [queries.size // queries.shape[-1], keys.size // keys.shape[-1]]
+    scores = rows[0] * keys.shape[1]
+    inputs = queries.size, keys.size, W_q.size, W_k.size
+    return max(*inputs, *(len(w_v) * count for count in rows), scores)
 
 
-@learned_sink.expects
-class LearnedSinkMistakes:
-    def no_sink(scores, sink):
-        """Your rows sum to 1, so nothing goes to the sink: it belongs in the denominator."""
-        return softmax(scores)
-
-    def maximum_not_subtracted(scores, sink):
-        e = np.exp(scores.astype(np.float32))
-        return e / (np.exp(sink.astype(np.float32))[:, None, None] + e.sum(-1, keepdims=True))
-
-    def sink_not_shifted(scores, sink):
-        """You subtract the row's maximum from the scores and not from the sink: its exponential
-        must shrink by the same factor."""
-        e = np.exp(scores - scores.max(-1, keepdims=True))
-        return e / (np.exp(sink)[:, None, None] + e.sum(-1, keepdims=True))
-
-    def a_one_in_place_of_the_sink(scores, sink):
-        """Your sink has score 0 in every head. Each head has a score of its own for it."""
-        return weights_with_sink(scores, np.zeros_like(sink))
-
-    def the_sink_itself_added(scores, sink):
-        """You add the sink's score to the denominator. Add its exponential."""
-        top = scores.max(-1, keepdims=True)
-        e = np.exp(scores - top)
-        return e / (sink[:, None, None] * np.exp(-top) + e.sum(-1, keepdims=True))
-
-    def sink_with_the_wrong_sign(scores, sink):
-        """The sign of the sink's score is wrong: a larger score takes more of the weight."""
-        return weights_with_sink(scores, -sink)
-
-    def sink_column_kept(scores, sink):
-        """You return a weight for the sink, too. Drop the last column."""
-        return softmax(beside(scores, sink))
-
-    def softmax_over_the_queries(scores, sink):
-        row = np.broadcast_to(sink[:, None, None], (*scores.shape[:-2], 1, scores.shape[-1]))
-        return softmax(np.concatenate([scores, row], -2), -2)[..., :-1, :]
+additive = Exercise("13.2", all_scores, layers, most_elements=largest_unit_by_unit)
 
 
-# ---- 13.3
+@additive.expects
+class AdditiveMistakes:
+    def tanh_before_the_sum(queries, keys, W_q, W_k, w_v):
+        """You apply the tanh to query and key apart and add afterward. Such a score is a sum of a
+        query term and a key term, and the softmax forgets the query. Add, then apply the tanh."""
+        q, k = np.tanh(queries @ W_q.T), np.tanh(keys @ W_k.T)
+        return (q[:, :, None] + k[:, None]) @ w_v
 
+    def no_tanh(queries, keys, W_q, W_k, w_v):
+        """The tanh is missing. Without it, the softmax forgets the query."""
+        return hidden_units(queries, keys, W_q, W_k, np.copy) @ w_v
 
-def sparsemax_backward(weights, g):
-    u = (weights > 0).astype(weights.dtype)
-    return (g - normalized(u) * g @ np.ones((g.shape[-1], 1))) * u
+    def tanh_around_the_score(queries, keys, W_q, W_k, w_v):
+        """You apply the tanh to the score. Apply it to each hidden unit, before w_v weights it."""
+        return np.tanh(hidden_units(queries, keys, W_q, W_k, np.copy) @ w_v)
 
+    def no_w_v(queries, keys, W_q, W_k, w_v):
+        """You add up the hidden units, all with the weight 1. Weight them with w_v."""
+        return hidden_units(queries, keys, W_q, W_k).sum(-1)
 
-def sparse_rows(rng):
-    for b, n, m in ((1, 3, 4), (2, 4, 6), (3, 2, 5), (1, 1, 7), (3, 4, 2)):
-        kept = rng.random((b, n, m)) < 0.55
-        kept[0, 0, : m // 2 + 1] = True
-        weights = normalized(kept * rng.uniform(0.1, 1, size=(b, n, m)))
-        if b > 1:
-            weights[1, 0] = 0  # a fully masked row
-        yield weights, rng.normal(size=(b, n, m)) + 1
+    @when(lambda answer, target, *inputs: answer.ndim == 4 and answer.shape[:-1] == target.shape)
+    def hidden_units_not_added_up(queries, keys, W_q, W_k, w_v):
+        """These are the weighted hidden units, h for each pair. Add them up."""
+        return hidden_units(queries, keys, W_q, W_k) * w_v
 
+    def difference_in_place_of_sum(queries, keys, W_q, W_k, w_v):
+        """You subtract the keys from the queries. The score is additive: add them."""
+        return all_scores(queries, keys, W_q, -W_k, w_v)
 
-def no_larger_than_the_weights(weights, g):
-    return weights.size
+    @when(lambda answer, target, *inputs: answer.shape == transposed(target).shape)
+    def queries_and_keys_swapped(queries, keys, W_q, W_k, w_v):
+        return transposed(all_scores(queries, keys, W_q, W_k, w_v))
 
+    def only_the_last_unit(queries, keys, W_q, W_k, w_v):
+        """Only the last unit counts: each one overwrites the scores. Add its share to them."""
+        return all_scores(queries, keys, W_q[-1:], W_k[-1:], w_v[-1:])
 
-backward = Exercise(
-    "13.3", sparsemax_backward, sparse_rows, most_elements=no_larger_than_the_weights
-)
+    def first_unit_left_out(queries, keys, W_q, W_k, w_v):
+        """The first unit is missing. Begin with scores of 0, and add the share of every unit."""
+        return all_scores(queries, keys, W_q[1:], W_k[1:], w_v[1:])
 
+    def sigmoid_in_place_of_tanh(queries, keys, W_q, W_k, w_v):
+        """You use a sigmoid, which runs from 0 to 1. The tanh runs from -1 to 1."""
+        return hidden_units(queries, keys, W_q, W_k, lambda x: 1 / (1 + np.exp(-x))) @ w_v
 
-@backward.expects
-class BackwardMistakes:
-    def as_for_a_softmax(weights, g):
-        """This is the backward pass of the softmax: its Jacobian holds the weights. That of
-        sparsemax holds only which of them are positive."""
-        return weights * (g - (weights * g).sum(-1, keepdims=True))
+    @when(some_nan)
+    def exponentials_that_overflow(queries, keys, W_q, W_k, w_v):
+        """Some scores are NaN: your tanh divides one overflowing exponential by another. Use the
+        tanh of the library, which stays between -1 and 1."""
 
-    def mean_over_all_keys(weights, g):
-        """You divide by the number of all keys. The mean runs over the support only."""
-        u = weights > 0
-        return (g - (g * u).sum(-1, keepdims=True) / g.shape[-1]) * u
+        def tanh(x):
+            return (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x))
 
-    def mean_of_everything(weights, g):
-        """Your mean counts keys outside the support, too. Sum and count on the support only."""
-        return (g - g.mean(-1, keepdims=True)) * (weights > 0)
+        return hidden_units(queries, keys, W_q, W_k, tanh) @ w_v
 
-    def mean_not_subtracted(weights, g):
-        """The mean is missing: raising one score raises the threshold, which lowers all weights of
-        the support."""
-        return g * (weights > 0)
+    def matrices_reshaped(queries, keys, W_q, W_k, w_v):
+        """You reshape the matrices to make them fit. That leaves their elements in the old order:
+        take the transposes of W_q and W_k."""
+        turned = (W.reshape(W.shape[::-1]).T for W in (W_q, W_k))
+        return all_scores(queries, keys, *turned, w_v)
 
-    def gradient_outside_the_support(weights, g):
-        """Keys outside the support get a gradient. Their weight is 0 whatever a small change of
-        their score is: multiply by the mask of the support at the end."""
-        u = weights > 0
-        return g - normalized(u * 1.0) * g @ np.ones((g.shape[-1], 1))
-
-    def mean_weighted_by_the_weights(weights, g):
-        """Your mean is weighted by the weights. In the support all keys count alike."""
-        return (g - (weights * g).sum(-1, keepdims=True)) * (weights > 0)
-
-    def sum_in_place_of_the_mean(weights, g):
-        """You subtract the sum over the support. Divide it by the number of its keys."""
-        u = weights > 0
-        return (g - (g * u).sum(-1, keepdims=True)) * u
-
-    def the_support_of_another_query(weights, g):
-        """Your mean runs down the queries. Each query has a support of its own: average over the
-        keys, the last axis."""
-        u = weights > 0
-        return (g - (g * u).sum(-2, keepdims=True) / np.maximum(u.sum(-2, keepdims=True), 1)) * u
-
-    @symptom
-    def nan_in_a_fully_masked_row(answer, target, weights, g):
-        """A fully masked row has no support, and 0/0 is NaN: divide by 1 there."""
-        return answer.shape == target.shape and np.isnan(answer).any() and not weights.any(-1).all()
-
-
-# ---- 13.6
-
-
-def index_scores(index_queries, index_keys, w, each=lambda x: np.maximum(x, 0)):
-    return (w[..., None] * each(products(index_queries, index_keys[:, None]))).sum(1)
-
-
-def weights_of_the_largest(index, scores, k, keep):
-    """Return the softmax over the k kept keys of each query with the largest index."""
-    index = np.where(keep, index, -np.inf)
-    least = np.sort(index, -1)[..., -k, None]  # -∞ where fewer than k keys are kept
-    return masked_softmax(scores, keep & (index >= least))
-
-
-def chosen_weights(scores, index_queries, index_keys, w, k, keep):
-    index = index_scores(index_queries, index_keys, w)
-    return weights_of_the_largest(index, scores, k, keep)
-
-
-def scores_to_choose_from(rng):
-    for b, n, m, heads, e, k, spread in (
-        (1, 3, 7, 2, 4, 2, 2),
-        (2, 5, 9, 3, 4, 4, 1),
-        (3, 1, 8, 4, 5, 3, 2),
-        (2, 6, 7, 5, 3, 3, 90),
-    ):
-        apart = False
-        while not apart:  # no query hesitates between two keys
-            queries, keys = rng.normal(size=(b, heads, n, e)), rng.normal(size=(b, m, e))
-            w = rng.normal(size=(b, heads, n)) + 0.5
-            keep = np.arange(m) <= np.arange(m - n, m)[:, None]
-            keep = keep & (rng.random((b, n, m)) < 0.8)
-            keep[..., 0] = True
-            keep[0, 0, 1:] = False  # fewer than k keys
-            index = np.where(keep, index_scores(queries, keys, w), -np.inf)
-            ranked = -np.sort(-index, -1)
-            with np.errstate(invalid="ignore"):
-                gaps = ranked[..., k - 1] - ranked[..., k]
-            apart = not (gaps < 0.01).any()
-        yield spread * rng.normal(size=(b, n, m)), queries, keys, w, k, keep
-
-
-choosing = Exercise("13.6", chosen_weights, scores_to_choose_from)
-
-
-@choosing.expects
-class ChoosingMistakes:
-    def all_keys(scores, index_queries, index_keys, w, k, keep):
-        """All keys that the mask keeps get weight. Keep only the k with the largest index."""
-        return masked_softmax(scores, keep)
-
-    def chosen_before_the_mask(scores, index_queries, index_keys, w, k, keep):
-        """You choose among all keys and mask afterwards, so keys that nobody may see take places
-        of others. Mask the index first."""
-        index = index_scores(index_queries, index_keys, w)
-        return masked_softmax(scores, keep & (index >= np.sort(index, -1)[..., -k, None]))
-
-    def mask_forgotten(scores, index_queries, index_keys, w, k, keep):
-        """You choose keys that the mask hides. Give them an index of -∞, and no weight where fewer
-        than k are left."""
-        index = index_scores(index_queries, index_keys, w)
-        return weights_of_the_largest(index, scores, k, np.ones_like(keep))
-
-    def relu_forgotten(scores, index_queries, index_keys, w, k, keep):
-        """The relu is missing: negative products of a head count as 0."""
-        index = index_scores(index_queries, index_keys, w, each=lambda x: x)
-        return weights_of_the_largest(index, scores, k, keep)
-
-    def relu_after_the_sum(scores, index_queries, index_keys, w, k, keep):
-        """You take the relu of the sum. Take it of each head's products, before the weights."""
-        index = np.maximum(index_scores(index_queries, index_keys, w, each=lambda x: x), 0)
-        return weights_of_the_largest(index, scores, k, keep)
-
-    def heads_without_weights(scores, index_queries, index_keys, w, k, keep):
-        """Your heads count alike. Each query weighs them by g before it sums."""
-        index = index_scores(index_queries, index_keys, np.ones_like(w))
-        return weights_of_the_largest(index, scores, k, keep)
-
-    def the_smallest_index(scores, index_queries, index_keys, w, k, keep):
-        """You keep the keys with the smallest index. Keep those with the largest."""
-        index = -index_scores(index_queries, index_keys, w)
-        return weights_of_the_largest(index, scores, k, keep)
-
-    def one_key_too_few(scores, index_queries, index_keys, w, k, keep):
-        """You keep one key too few: the k-th largest index counts, too."""
-        index = index_scores(index_queries, index_keys, w)
-        return weights_of_the_largest(index, scores, k - 1, keep)
-
-    def index_in_place_of_scores(scores, index_queries, index_keys, w, k, keep):
-        """Your weights are the softmax of the index. It only chooses: the weights come from the
-        scores."""
-        index = index_scores(index_queries, index_keys, w)
-        return weights_of_the_largest(index, index, k, keep)
-
-    def chosen_after_the_softmax(scores, index_queries, index_keys, w, k, keep):
-        """You zero out weights after the softmax, so the rows no longer sum to 1. Choose first."""
-        chosen = chosen_weights(scores, index_queries, index_keys, w, k, keep) > 0
-        return masked_softmax(scores, keep) * chosen
+    def weights_in_place_of_scores(queries, keys, W_q, W_k, w_v):
+        return softmax(all_scores(queries, keys, W_q, W_k, w_v))
