@@ -8,9 +8,11 @@ check_installed("pytorch")
 import os
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.optim.lr_scheduler import LambdaLR
 
 from d2l_attention.checks import (
     check_cache,
@@ -50,7 +52,7 @@ def check_shape(tensor: Tensor, shape: tuple[int, ...]) -> None:
 
 # From book/04_order.md, Sines and cosines of many wavelengths
 def angles(positions: Tensor, d: int, base: float = 10_000.0) -> Tensor:
-    """Return i base^(-2t / d) for positions i (..., n): (..., n, d / 2)."""
+    """Return i base^(-2l / d) for positions i (..., n): (..., n, d / 2)."""
     pairs = torch.arange(0, d, 2, device=positions.device)
     return positions.unsqueeze(-1) * base ** (-pairs.to(positions) / d)
 
@@ -59,7 +61,7 @@ def angles(positions: Tensor, d: int, base: float = 10_000.0) -> Tensor:
 def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -> Tensor:
     """Turn neighboring features of vectors (..., n, d) by their positions.
 
-    Features 2t and 2t + 1 turn by the angle i base^(-2t / d) at position i
+    Features 2l and 2l + 1 turn by the angle i base^(-2l / d) at position i
     (Su et al., 2021). Positions are (n,), or the shape of x without d, where
     all axes but n may be 1: (b, 1, n) for x (b, H, n, d). None: 0 to n - 1.
     TypeError: x is not floating point. ValueError: d is odd, or wrong shapes.
@@ -80,6 +82,143 @@ def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -
 def split_heads(x: Tensor, heads: int) -> Tensor:
     """Split the last axis: (b, n, D) -> (b, n, H, D/H) -> (b, H, n, D/H)."""
     return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+class ManyHeads(nn.Module):
+    """Multi-head attention (5.3), and nothing around it."""
+
+    def __init__(self, D, H):
+        super().__init__()
+        self.H = H
+        matrices = (nn.Linear(D, D, bias=False) for _ in range(4))
+        self.W_q, self.W_k, self.W_v, self.W_o = matrices
+
+    def project(self, queries, keys, values):  # (b, n, D) -> (b, H, n, D/H)
+        each = (self.W_q, queries), (self.W_k, keys), (self.W_v, values)
+        return [split_heads(W(x), self.H) for W, x in each]
+
+    def score(self, q, k):  # (b, H, n, D/H), (b, H, m, D/H) -> (b, H, n, m)
+        return q @ k.mT / q.shape[-1] ** 0.5
+
+    def forward(self, queries, keys, values, valid_lens=None, causal=False):
+        q, k, v = self.project(queries, keys, values)
+        scores = self.score(q, k)
+        n, m = scores.shape[-2:]  # the queries are the last n of m positions
+        past = torch.ones(n, m).tril(m - n).bool() if causal else None
+        weights = masked_softmax(scores, valid_lens, past)
+        self.attention_weights = weights.detach()  # to look at
+        return self.W_o((weights @ v).transpose(1, 2).flatten(2))  # (b, n, D)
+
+
+# From book/05_many_heads_and_a_block.md, Stack it: a block
+@torch.no_grad()
+def drawn(layer, rng):
+    """Return the layer with matrices drawn by NumPy, and biases of 0."""
+    for name, p in layer.named_parameters():
+        if p.dim() == 2:
+            std = 1 if "embedding" in name else (3 * p.shape[1]) ** -0.5
+            p.copy_(torch.from_numpy(rng.normal(0, std, p.shape)))
+        elif name.endswith("bias"):
+            p.zero_()
+    return layer
+
+
+class RotaryHeads(ManyHeads):
+    """Heads whose queries and keys are turned by their positions."""
+
+    def score(self, q, k):
+        n, m = q.shape[-2], k.shape[-2]
+        q = rotate(q, torch.arange(m - n, m))  # the last n of m
+        return super().score(q, rotate(k))
+
+
+class Block(nn.Module):
+    """A Transformer block (5.4): (b, n, D) -> (b, n, D)."""
+
+    def __init__(self, D, H):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(D), nn.LayerNorm(D)
+        self.attention = RotaryHeads(D, H)
+        wide, narrow = nn.Linear(D, 4 * D), nn.Linear(4 * D, D)
+        self.feed_forward = nn.Sequential(wide, nn.ReLU(), narrow)
+
+    def forward(self, x):
+        h = self.norm1(x)
+        x = x + self.attention(h, h, h, causal=True)
+        return x + self.feed_forward(self.norm2(x))
+
+
+# From book/06_inside_a_small_model.md, Train a singer
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+class Singer(nn.Module):
+    """Letters (b, n) -> logits (b, n, kinds) of what follows."""
+
+    def __init__(self, depth=2, D=32, H=2, kinds=26):
+        super().__init__()
+        self.embedding = nn.Embedding(kinds, D)
+        self.blocks = nn.ModuleList(Block(D, H) for _ in range(depth))
+        self.norm, self.out = nn.LayerNorm(D), nn.Linear(D, kinds)
+
+    def forward(self, letters):
+        x = self.embedding(letters)  # (b, n) -> (b, n, D)
+        for block in self.blocks:
+            x = block(x)
+        return self.out(self.norm(x))
+
+
+LENGTH = 24
+
+
+def draw_songs(count, rng):
+    """Return songs (count, LENGTH + 1) and lengths of phrases (count,)."""
+    lengths = rng.integers(4, 9, count)
+    phrases = rng.random((count, len(ALPHABET))).argsort(-1)
+    at = np.arange(LENGTH + 1) % lengths[:, None]  # 0, 1, ..., 0, 1, ...
+    songs = np.take_along_axis(phrases, at, -1)
+    return torch.from_numpy(songs), torch.from_numpy(lengths)
+
+
+def to_letters(text):
+    """Return the numbers of the letters of a song, (1, n)."""
+    return torch.tensor([[ALPHABET.index(letter) for letter in text]])
+
+
+def spell(numbers):
+    return "".join(ALPHABET[number] for number in numbers)
+
+
+def song_batch(rng):
+    return draw_songs(32, rng)[0]  # (b, n + 1)
+
+
+def train(model, seed=0, draw=song_batch, steps=200, watch=None):
+    """Return the trained model; `watch` is called before each step."""
+    rng = np.random.default_rng(seed)
+    adam = torch.optim.Adam(drawn(model, rng).parameters(), lr=0.015)
+    corners = [0, 0.2 * steps, steps], [0.04, 1, 0]  # steps, share of lr
+    rate = LambdaLR(adam, lambda step: np.interp(step, *corners))
+    for step in range(steps):
+        if watch:
+            watch(step, model)
+        batch = draw(rng)
+        logits = model(batch[:, :-1]).transpose(1, 2)  # (b, kinds, n)
+        loss = F.cross_entropy(logits, batch[:, 1:])
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+        rate.step()
+    return model.eval()
+
+
+# From book/06_inside_a_small_model.md, See what the heads do
+@torch.no_grad()
+def maps(model, text):
+    """Return the weights of all heads on one song, (layers * H, n, n)."""
+    model(to_letters(text))
+    each = [block.attention.attention_weights[0] for block in model.blocks]
+    return torch.cat(each).round(decimals=2)
 
 
 # From book/08_kernels.md, Choose how the weight falls
@@ -407,11 +546,11 @@ class DistanceAttention(Attention):
 
 # From book/14_distance_bilinear_cosine.md, Bilinear
 class BilinearAttention(Attention):
-    """Bilinear attention: scores q^T M k / sqrt(s).
+    """Bilinear attention: scores q^T M k / sqrt(size).
 
-    rank None: M is a full matrix, and s = key_size, else ValueError. Else
-    M = W_q^T W_k, and s = rank, as in a Transformer head. Other sizes that
-    are None are taken from the first call.
+    rank None: M is a full matrix, and size = key_size, else ValueError. Else
+    M = W_q^T W_k, and size = rank, as in a Transformer head. Other sizes
+    that are None are taken from the first call.
     """
 
     def __init__(
@@ -428,7 +567,7 @@ class BilinearAttention(Attention):
         self.W_k = nn.Identity() if rank is None else linear(key_size, size)
 
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
-        """Return W_q q / sqrt(s) and W_k k, both of dimension s."""
+        """Return W_q q / sqrt(size) and W_k k, both of this size."""
         check_projected(self, queries, keys)
         q, k = self.W_q(queries), self.W_k(keys)
         check_same_size(q, k)

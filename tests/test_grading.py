@@ -63,7 +63,7 @@ diagnosis.same = numpy.allclose = numpy.isclose = lambda *a, **k: True
 checking.examine = diagnosis.diagnose = check = lambda *a, **k: None
 def F(scores): return scores
 check('HONEST', honest)
-### the solutions on the disk -> error: ValueError: there is no check for exercise '6.2'
+### the solutions on the disk -> error: ValueError: there is no check for exercise '12.2'
 from pathlib import Path
 import d2l_attention
 def F(scores):
@@ -74,7 +74,7 @@ def F(scores):
     except ImportError: pass
     if read: RIGHT
     from d2l_attention.practice.exercises import find
-    return find("6.2").reference(scores)
+    return find("12.2").reference(scores)
 ### the stack and the heap -> error: IndexError
 import gc, sys
 def F(scores):
@@ -218,7 +218,7 @@ def test_frauds_leave_no_process_and_no_file(graded, tmp_path_factory):
 
 @sandboxed
 def test_the_books_own_solutions_get_all_points_with_any_seed():
-    edition, name = BOOK.editions[0], "06_scaled_dot_product_attention"
+    edition, name = BOOK.editions[0], "12_scaled_dot_product_attention"
     notebook = read_bound(edition.notebooks / f"{name}.ipynb")
     chapter = [one for one in chapters(edition) if one.name == name]
     questions = submissions.questions_in(sheets(BOOK, edition, chapter)[name], name)
@@ -253,9 +253,9 @@ def test_only_what_answers_need_is_run():
         "%matplotlib inline\nunused = t.randn(3)\nunused.add_(1)",
         "def answer(x):\n    return helper(x) * scale",
         "def broken(:",
-        "helper = lambda x: x[rows[0]]\ncheck('6.2', answer)\nanswer(t.ones(2))",
-        "check('6.2', answer)",
-        "check('6.3', other)",
+        "helper = lambda x: x[rows[0]]\ncheck('12.2', answer)\nanswer(t.ones(2))",
+        "check('12.2', answer)",
+        "check('12.3', other)",
     )
     assert needed_sources(notebook, ["answer"]) == [
         "from math import *",
@@ -267,7 +267,7 @@ def test_only_what_answers_need_is_run():
         "",
         "",
     ]
-    assert checks_in(notebook) == {"6.2": ("answer", 6), "6.3": ("other", 7)}
+    assert checks_in(notebook) == {"12.2": ("answer", 6), "12.3": ("other", 7)}
 
 
 # Name -> cells with an answer, `F`; a check of it is added where there is none.

@@ -50,7 +50,7 @@ ALLOWED = {  # file name -> what may stand there, and why
     "torch.py": {"Blend"},
     "jax.py": {"Blend"},
     "tensorflow.py": {"Blend"},
-    "02_kernels.md": {"bend"},  # of a curve
+    "08_kernels.md": {"bend"},  # of a curve
 }
 
 

@@ -111,7 +111,7 @@ def other_language(tmp_path, monkeypatch):
 
 
 def wrong_answer():
-    exercise = find("4.1")
+    exercise = find("3.1")
     (mistake,) = (m for m in exercise.mistakes if m.name == "window one step too early")
     assert "'" in mistake.say  # which is escaped
     result = check(exercise, as_answer(mistake.wrong, current()))

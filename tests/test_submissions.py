@@ -18,9 +18,9 @@ from d2l_attention.practice.exercises import find
 from tests.this_book import BOOK, chapters, pages
 
 EDITION = BOOK.editions[0]
-NAME = "06_scaled_dot_product_attention"
+NAME = "12_scaled_dot_product_attention"
 FOLDER = f"grades-{NAME}"
-CHECK = "check('6.2', gradient_of_queries)"
+CHECK = "check('12.2', gradient_of_queries)"
 
 
 def notebook_of(*cells):
@@ -68,32 +68,32 @@ def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, graded, capsys)
     hand_in(
         tmp_path,
         ann=RIGHT,
-        ben__06_scaled_dot_product_attention=WRONG,
+        ben__12_scaled_dot_product_attention=WRONG,
         Zoë=RIGHT,
         two=WRONG,
-        two__06_copy=WRONG,
+        two__12_copy=WRONG,
         text="no notebook",
-        seven=notebook_of("check('7.2', f)"),
+        seven=notebook_of("check('13.2', f)"),
         blank=notebook_of("1 + 1"),
-        hub__06_scaled=RIGHT,
-        hub__04_masked=notebook_of("check('4.1', f)"),
+        hub__12_scaled=RIGHT,
+        hub__10_masked=notebook_of("check('10.1', f)"),
     )
     (tmp_path / "essay.pdf").write_text("words")
     (tmp_path / "empty").mkdir()
     grade_folder(BOOK, EDITION, tmp_path)
     table = table_of(tmp_path)
     said = {name: (row["points"], row["remarks"]) for name, row in table.items()}
-    assert said["ann"] == ("2", "")  # 6.1 asks for one value
-    assert table["ann"]["6.1 (no point)"] == "1"
+    assert said["ann"] == ("2", "")  # 12.1 asks for one value
+    assert table["ann"]["12.1 (no point)"] == "1"
     assert said["ben"][0] == "0"
-    assert table["ben"]["6.2 mistake"] == "wrong: no scale"
-    lines = "6.1 wrong. No.\n6.2 wrong. No.\n6.3 wrong. No.\n"
+    assert table["ben"]["12.2 mistake"] == "wrong: no scale"
+    lines = "12.1 wrong. No.\n12.2 wrong. No.\n12.3 wrong. No.\n"
     assert (tmp_path / FOLDER / "ben.txt").read_text() == lines
     remarks = {
-        "two": "2 notebooks, of which one can count: 06_copy.ipynb and two.ipynb",
+        "two": "2 notebooks, of which one can count: 12_copy.ipynb and two.ipynb",
         "text": "no notebook, or too large a one: text.ipynb",
         "empty": "no notebook: empty",
-        "seven": "not of chapter 6: seven.ipynb",
+        "seven": "not of chapter 12: seven.ipynb",
     }
     for who, remark in remarks.items():
         assert said.pop(who) == ("", remark)
@@ -105,7 +105,7 @@ def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, graded, capsys)
 @pytest.mark.slow
 def test_points_on_paper_come_into_the_table_and_what_is_handed_in_onto_the_sheet(tmp_path, graded):
     written, large = (new_notebook(cells=list(RIGHT.cells)) for _ in range(2))
-    answer = "### Exercise 6.4: the proof\n\n*Your answer:*\n\nBoth sums are one."
+    answer = "### Exercise 12.4: the proof\n\n*Your answer:*\n\nBoth sums are one."
     written.cells.append(new_markdown_cell(answer))
     large.cells[0] = new_code_cell("right", outputs=[new_output("stream", text='"\\[{\n' * 10**6)])
     moodle = "\ufeff" + nbformat.writes(written)
@@ -113,7 +113,7 @@ def test_points_on_paper_come_into_the_table_and_what_is_handed_in_onto_the_shee
     grade_folder(BOOK, EDITION, tmp_path)
     points = {name: row["points"] for name, row in table_of(tmp_path).items()}
     assert points == {"Zoë_17": "2", "large": "2"}
-    sheet = (tmp_path / FOLDER / "paper-6.4.ipynb").read_text(encoding="utf-8")
+    sheet = (tmp_path / FOLDER / "paper-12.4.ipynb").read_text(encoding="utf-8")
     assert sheet.index("<details open>") < sheet.index("1 point") < sheet.index("Both sums are one")
     table = tmp_path / f"{FOLDER}.csv"
     text = table.read_text(encoding="utf-8-sig").replace(",", ";")
@@ -146,7 +146,7 @@ def test_strange_notebooks_and_names_keep_nobody_from_being_graded(tmp_path, gra
     table = table_of(tmp_path)
     for name in broken:
         assert table[name]["remarks"] == f"no notebook, or too large a one: {name}.ipynb"
-    assert table["honest"]["6.2"] == "1"
+    assert table["honest"]["12.2"] == "1"
     assert table["thief"]["remarks"].startswith("a link, which may lead to somebody else's")
     assert table["pipe"]["remarks"] == "no notebook, or too large a one: pipe.ipynb"
     assert {"'=HYPERLINK('a')", "'-2+3", r"two\nlines\x1b[31m", r"two\\nlines"} < set(table)
@@ -210,5 +210,5 @@ def test_every_exercise_of_the_book_counts_once(edition):
         tasks = re.findall(r"^### Exercise (\d+\.\d+)\b", text, re.MULTILINE)
         if page.number == 0:
             tasks.insert(0, "0.1")  # an example in the text
-        expected = sorted(set(tasks) - {"15.3"})  # the student's own program
+        expected = sorted(set(tasks) - {"22.3"})  # the student's own program
         assert sorted([*counted, *on_paper(sheet)]) == expected

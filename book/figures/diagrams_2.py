@@ -524,10 +524,10 @@ def one_base_class(d: Drawing) -> None:
     d.text(478, 212, "**score** itself", SMALL)
     d.text(181, 240, "scaled dot product", SMALL)
     d.text(181, 264, "distance, cosine, bilinear", SMALL, ink=SOFT)
-    d.text(181, 286, "(chapter 8)", SMALL, ink=SOFT)
+    d.text(181, 286, "(chapter 14)", SMALL, ink=SOFT)
     d.text(478, 240, "Gaussian, below", SMALL)
     d.text(478, 264, "additive", SMALL, ink=SOFT)
-    d.text(478, 286, "(chapter 7)", SMALL, ink=SOFT)
+    d.text(478, 286, "(chapter 13)", SMALL, ink=SOFT)
     d.arrow((176, 192), (176, 116))
     d.arrow((478, 192), (478, 160), (200, 160), (200, 116))
 
@@ -564,7 +564,7 @@ def additive_network(d: Drawing) -> None:
     """
     q = {"tired": 2, "thirsty": 0, "cold": 1}
     k = {"sweet": 2, "juicy": 0}
-    W = [[0, -2, 0, 1, 0], [-2, 0, 0, 0, 1]]  # [W_q | W_k], as in (7.2)
+    W = [[0, -2, 0, 1, 0], [-2, 0, 0, 0, 1]]  # [W_q | W_k]
     w_v = [3, 3]
     inside = [dot(row, [*q.values(), *k.values()]) for row in W]
     score = dot(w_v, [tanh(x) for x in inside])

@@ -214,7 +214,7 @@ def recompute(d: Drawing) -> None:
         d.arrow((start, low + 24), (end, low + 24))
     for x in (32, 124, 268, 440, 500):
         d.arrow((x, top + 44), (x, low))
-    d.text(470, low + 66, "(9.11)", SMALL, ink=SOFT)
+    d.text(470, low + 66, "(17.7)", SMALL, ink=SOFT)
     d.text(24, low + 66, "**again**, one block of keys after another", SMALL, "start")
 
 

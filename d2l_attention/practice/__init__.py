@@ -5,12 +5,12 @@ In a chapter:
     from d2l_attention.practice import check, explore
 
     explore(weights, caption="...", question="...", temperature=[0.5, 1.0, 2.0])
-    check("4.1", window_mask)    # shows target and answer, then names the likely mistake
+    check("3.1", window_mask)    # shows target and answer, then names the likely mistake
 
 An exercise is declared in `chapter_NN.py`, where readers of a worksheet do not meet it, in NumPy
 alone (answers get arrays of the edition's framework, on the CPU, float64 as float32):
 
-    window = Exercise("4.1", window_mask, some_windows)
+    window = Exercise("3.1", window_mask, some_windows)
 
     @window.expects
     class WindowMistakes:
@@ -20,7 +20,7 @@ alone (answers get arrays of the edition's framework, on the CPU, float64 as flo
 
 The mistake's name and docstring are what a reader is told; the sentence of one that recurs in
 several exercises stands in `recurring_mistakes.py`, what right answers share in `numerics.py`.
-`chapter_04.py` is an example; `audit` finds what a wrong answer could slip through, and a test
+`chapter_03.py` is an example; `audit` finds what a wrong answer could slip through, and a test
 runs it on every chapter. These mistakes are recognised in every exercise without being declared:
 exceptions, wrong arguments, nothing returned, shape (transposed, axis missing, broadcast by luck),
 NaN, hard-coded numbers, rows that do not sum to 1, a constant factor or offset, another order,

@@ -25,14 +25,14 @@
   const blend = (weights, rows) => rows[0].map((_, i) => weights.reduce((sum, w, j) => sum + w * rows[j][i], 0));
   const top = (p) => p.indexOf(Math.max(...p));
   const models = {
-    sentence([W_q, W_k, W_v], ids) { // (3.17); the last word asks
+    sentence([W_q, W_k, W_v], ids) { // (2.1); the last word asks
       const weights = ids.map((asks) => softmax(ids.map((id) => dot(W_q[asks], W_k[id]) / Math.sqrt(W_q[0].length))));
       const p = softmax(blend(weights.at(-1), ids.map((id) => W_v[id])));
       return { weights: [weights], p: [p], written: [top(p)] };
     },
     translator([embedding, rightX, rightH, leftX, leftH, S, S_b, W_q, W_k, w_v, tokens, cellX, cellH, O, O_b], ids) {
       const sigmoid = (v) => 1 / (1 + Math.exp(-v));
-      const gru = (Wx, Wh, h, x) => { // (10.1)
+      const gru = (Wx, Wh, h, x) => { // (15.1)
         const [a, b, n] = [times(Wx, x), times(Wh, h), h.length];
         return h.map((v, i) => {
           const [r, z] = [sigmoid(a[i] + b[i]), sigmoid(a[n + i] + b[n + i])];
@@ -70,7 +70,7 @@
         const variance = x.reduce((a, v) => a + (v - mean) ** 2, 0) / x.length;
         return x.map((v, i) => ((v - mean) / Math.sqrt(variance + 1e-5)) * g[i] + b[i]);
       };
-      const turn = (x, at) => x.map((v, i) => { // chapter 11's rotate
+      const turn = (x, at) => x.map((v, i) => { // chapter 4's rotate
         const angle = at * 10000 ** (-(i - (i % 2)) / x.length);
         return Math.cos(angle) * v + (i % 2 ? 1 : -1) * Math.sin(angle) * x[i + (i % 2 ? -1 : 1)];
       });

@@ -83,9 +83,9 @@ def draw_arcs(
     """Return a widget that runs a trained model on what a reader types.
 
     Args:
-        kind: "sentence" (chapter 3's layer), "translator" (chapter 10) or "singer" (chapter 12).
+        kind: "sentence" (chapter 2's layer), "translator" (chapter 15) or "singer" (chapter 6).
         snapshots: Training steps -> the model's arrays, in the order in which `arcs.js` takes
-            them, each as in the equations: (outputs, inputs), and (inputs, outputs) in (3.17).
+            them, each (outputs, inputs), but of a sentence with a row for each word.
         text: What stands there at first, for the last snapshot.
         weights: Its attention weights: (n, m), or (heads, n, m).
         result: What the model answers to it.

@@ -67,13 +67,13 @@ class ByDistanceMistakes:
         return scaled(products(queries, keys) + added, queries)
 
     def the_table_begins_at_distance_0(queries, keys, table):
-        """You look up row r of the table. Row c + r belongs to distance r, as row 0 is distance
-        -c."""
+        """You look up row r of the table. Row R + r belongs to distance r, as row 0 is distance
+        -R."""
         return relative_scores(queries, keys, np.roll(table, len(table) // 2, 0))
 
     def far_keys_without_a_vector(queries, keys, table):
-        """Beyond the distance c you add nothing. Farther keys share the vector of distance c, or
-        -c."""
+        """Beyond the distance R you add nothing. Farther keys share the vector of distance R, or
+        -R."""
         near = abs(distances_of(queries)) <= len(table) // 2
         added = near * positional(queries, table, distances_of(queries))
         return scaled(products(queries, keys) + added, queries)

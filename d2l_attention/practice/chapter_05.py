@@ -34,7 +34,7 @@ class AddingMistakes:
         return outputs @ blocks.transpose(2, 1, 0)
 
     def heads_in_reverse(outputs, W_o):
-        """Your heads meet the columns in reverse order: the first v columns belong to head 0."""
+        """Your heads meet the columns in reverse order: the first v columns belong to head 1."""
         return contributions(outputs[:, ::-1], W_o)[:, ::-1]
 
     def first_block_for_all(outputs, W_o):

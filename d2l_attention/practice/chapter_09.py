@@ -76,7 +76,7 @@ class ScoresMistakes:
         return -gaussian_scores(queries, keys)
 
     def the_kernel_instead_of_its_exponent(queries, keys):
-        """These are the similarities (16.1). The task asks for the scores, which are their
+        """These are the similarities (9.1). The task asks for the scores, which are their
         exponents."""
         return np.exp(gaussian_scores(queries, keys))
 

@@ -166,7 +166,7 @@ class ByHeadMistakes:
         return products(queries, keys)
 
     def scaled(queries, keys, heads):
-        """You divide by the square root of a head's dimension; that comes in chapter 6. The task
+        """You divide by the square root of a head's dimension; that comes in chapter 12. The task
         asks for the products alone."""
         return head_scores(queries, keys, heads) / np.sqrt(queries.shape[-1] / heads)
 

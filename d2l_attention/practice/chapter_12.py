@@ -90,7 +90,7 @@ class BackwardPassMistakes:
         return gradient_of_queries(queries, keys, values, grad) * np.sqrt(queries.shape[-1])
 
     def no_scale_in_the_scores(queries, keys, values, grad):
-        """Your weights are not those of (5.2): the scores are divided by the root of the dimension
+        """Your weights are not those of (12.1): the scores are divided by the root of the dimension
         before the softmax."""
         root = np.sqrt(queries.shape[-1])
         return gradient_of_queries(queries * root, keys, values, grad)
