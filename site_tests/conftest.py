@@ -37,7 +37,7 @@ ALONE = '<!doctype html><meta name="viewport" content="width=device-width"><body
 GRAVE = ("serious", "critical")
 # Thousands of parts that are alike on all pages and take half of the time: looked at on one.
 ALIKE = ["mjx-container", ".highlight"]
-WHOLE = "04_masked_softmax.html"
+WHOLE = "10_masked_softmax.html"
 OF_ALL_EDITIONS = ("test_pages",)  # others look at what all editions share
 
 

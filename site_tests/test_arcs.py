@@ -19,7 +19,7 @@ from d2l_attention import torch as d2l
 from d2l_attention.practice.arcs import held_by, unpacked
 
 CHAPTERS = {
-    "sentence": "02_a_layer_that_learns",
+    "sentence": "00_start_here",
     "translator": "15_attention_that_learns_to_align",
     "singer": "07_a_model_that_writes",
 }

@@ -113,7 +113,7 @@ def test_make_lab_asks_nothing_and_goes_on_where_the_reader_left_off(browser, fo
         page.locator(PLACEHOLDER).first.wait_for(state="attached")
         assert set(page.locator(PLACEHOLDER).all_text_contents()) == {DECIDE}
         assert page.locator(PROSE).first.evaluate(WIDTH) != "none"
-        chapter = "04_masked_softmax.ipynb"
+        chapter = "10_masked_softmax.ipynb"
         page.evaluate(OPEN, chapter)
         assert comes_true(page, lambda: chapter in left_off(folder))
         assert not page.evaluate(DIRTY)

@@ -13,7 +13,7 @@ RAW = re.compile(r"\$|\\\(|\\\[|\\(?:eqref|ref|tag|label)\b|<!--|\[\[\d+\]\]|\{r
 MOST_BYTES = 18_100_000
 MOST_BYTES_OF_A_PAGE = 1_375_000  # its equations and their faces among them
 DESERT = 4000  # CSS pixels without a picture, diagram or explorer
-SERVED = ("index.html", "04_masked_softmax.html", "search.html")
+SERVED = ("index.html", "10_masked_softmax.html", "search.html")
 ILLUSTRATED = [name for name in BOOK.chapters if name[0].isdigit() and name not in BOOK.appendices]
 
 

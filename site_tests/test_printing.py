@@ -13,7 +13,7 @@ from conftest import BOOK, CHROMIUM
 from bookbinder.language import language_of
 from bookbinder.site.printing import READY, TEXT_WIDTH, one_page, print_book
 
-CHAPTER, TITLE = "08_more_scoring_functions", "8. More scoring functions"
+CHAPTER, TITLE = "14_distance_bilinear_cosine", "14. Distance, bilinear, cosine"
 MOST_LINES = 45  # of code that fits on a page
 WIDE = """() => document.querySelector("article div.math").insertAdjacentHTML("afterend",
   "<div class=d2l-explorer><div class=parts><div style='min-width: 900px'>x</div></div></div>")"""
@@ -71,7 +71,7 @@ def test_what_moves_is_a_still_picture_and_code_that_draws_is_left_out(site):
     assert all(e.select("img") and e.select_one(".still") for e in page.select(".d2l-explorer"))
     assert not page.select(".tag_drawing .cell_input")
     assert f"The code that draws this is in {CHAPTER}.ipynb." in page.get_text()
-    (model,) = page_of(site, "12_many_heads").select(".d2l-arcs")
+    (model,) = page_of(site, "07_a_model_that_writes").select(".d2l-arcs")
     assert model.select_one(".still").get_text().endswith("training steps.")
     assert model.select("td.v")
 

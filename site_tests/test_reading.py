@@ -5,7 +5,7 @@ import re
 import pytest
 from conftest import SITE, violations
 
-CHAPTER = "06_scaled_dot_product_attention.html"
+CHAPTER = "12_scaled_dot_product_attention.html"
 PREVIEWS = {
     "equation": ("a.equation", "softmax"),
     "source": ("a[href='#reference-1']", "Vaswani"),
@@ -53,7 +53,7 @@ def test_previews_open_by_keyboard_are_there_for_all_and_violate_no_rule(reading
 
 def test_code_is_copied_as_it_stands(reading):
     permissions = ["clipboard-read", "clipboard-write"]
-    page = reading("04_masked_softmax.html", way="server", permissions=permissions)
+    page = reading("10_masked_softmax.html", way="server", permissions=permissions)
     cell = page.locator("div.cell_input >> visible=true").first
     code = cell.locator("pre").text_content()
     cell.hover()
@@ -90,7 +90,7 @@ def test_without_scripts_equations_are_shown_and_no_output_is_covered(browser, a
 
 
 def test_folds_are_closed_open_by_keyboard_and_stay_closed_in_print(reading):
-    page = reading("04_masked_softmax.html")
+    page = reading("10_masked_softmax.html")
     folds = page.locator("article details")
     assert folds.count() > 5
     assert not any(folds.evaluate_all("all => all.map(fold => fold.open)"))
@@ -116,8 +116,8 @@ def test_an_error_shows_the_line_that_raised_it_and_its_message(reading):
 
 
 def test_a_chapter_has_its_notebook_and_its_fonts_their_license(reading):
-    page = reading("04_masked_softmax.html")
-    assert page.locator("a.book-download").get_attribute("href").endswith("04_masked_softmax.ipynb")
+    page = reading("10_masked_softmax.html")
+    assert page.locator("a.book-download").get_attribute("href").endswith("10_masked_softmax.ipynb")
     assert "SIL Open Font License" in (SITE / "_static/fonts/OFL.txt").read_text(encoding="utf-8")
 
 

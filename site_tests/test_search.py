@@ -10,10 +10,10 @@ TERMS = [  # term, page, section or function that answers it
     ("epanechnikov", "functions.html", "d2l_attention.torch.epanechnikov"),
     (
         "teacher forcing",
-        "10_attention_that_learns_to_align.html",
+        "15_attention_that_learns_to_align.html",
         "teach-it-with-the-right-answers",
     ),
-    ("permutation matrix", "06_scaled_dot_product_attention.html", "exercise-6-4"),
+    ("permutation matrix", "03_masks.html", "exercise-3-3"),
     ("masked_softmax", "functions.html", "d2l_attention.torch.masked_softmax"),
 ]
 RESULTS = "#search-results li a"
@@ -52,7 +52,7 @@ def test_a_letter_is_found_as_a_word_and_marked_as_one(browser, addresses):
 
 
 def test_the_switch_keeps_chapter_and_heading(browser, addresses):
-    chapter, heading = "06_scaled_dot_product_attention.html", "Ask-many-questions-at-once"
+    chapter, heading = "12_scaled_dot_product_attention.html", "Check-the-sizes"
     context = browser.new_context()
     page = open_page(context, f"{addresses['file']}/{chapter}#{heading}")
     first, *further = zip(BOOK.editions, ("", *FURTHER), strict=True)

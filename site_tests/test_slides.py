@@ -9,8 +9,12 @@ from bookbinder.classroom.slides import page_of, slides_of
 from bookbinder.files import read_notebook
 
 FIRST, SECOND, *_ = BOOK.editions
-MASKS = "04_masked_softmax"
-DECKS = {MASKS: FIRST, "12_many_heads": FIRST, "06_scaled_dot_product_attention": SECOND}
+MASKS = "10_masked_softmax"
+DECKS = {
+    MASKS: FIRST,
+    "05_many_heads_and_a_block": FIRST,
+    "12_scaled_dot_product_attention": SECOND,
+}
 NUMBERED = [name for name in BOOK.chapters if name[0].isdigit()]
 HINT = '<details class="hint">\n<summary>Hint 1</summary>\n\nLook.\n\n</details>'
 # What is wrong with a slide once all of it has come: cut off, too small to read, nothing to see.
