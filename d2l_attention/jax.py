@@ -8,10 +8,11 @@ check_installed("jax")
 import math
 import os
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 import jax
 import numpy as np
+import optax
 from flax import nnx
 from flax.nnx.nn import dtypes
 from jax import Array
@@ -56,7 +57,7 @@ def check_shape(array: Array, shape: tuple[int, ...]) -> None:
 
 # From book/04_order.md, Sines and cosines of many wavelengths
 def angles(positions: Array, d: int, base: float = 10_000.0) -> Array:
-    """Return i base^(-2t / d) for positions i (..., n): (..., n, d / 2)."""
+    """Return i base^(-2l / d) for positions i (..., n): (..., n, d / 2)."""
     pairs = np.arange(0, d, 2).reshape(*[1] * positions.ndim, -1)
     return positions[..., None] * base ** (-pairs / d)
 
@@ -65,7 +66,7 @@ def angles(positions: Array, d: int, base: float = 10_000.0) -> Array:
 def rotate(x: Array, positions: Array | None = None, base: float = 10_000.0) -> Array:
     """Turn neighboring features of vectors (..., n, d) by their positions.
 
-    Features 2t and 2t + 1 turn by the angle i base^(-2t / d) at position i
+    Features 2l and 2l + 1 turn by the angle i base^(-2l / d) at position i
     (Su et al., 2021). Positions are (n,), or the shape of x without d, where
     all axes but n may be 1: (b, 1, n) for x (b, H, n, d). None: 0 to n - 1.
     TypeError: x is not floating point. ValueError: d is odd, or wrong shapes.
@@ -88,6 +89,174 @@ def split_heads(x: Array, heads: int) -> Array:
     """Split the last axis: (b, n, D) -> (b, n, H, D/H) -> (b, H, n, D/H)."""
     size = x.shape[-1] // heads
     return x.reshape(*x.shape[:-1], heads, size).swapaxes(1, 2)
+
+
+class ManyHeads(nnx.Module):
+    """Multi-head attention (5.3): its output, and weights (b, H, n, m)."""
+
+    def __init__(self, D, H, rngs):
+        self.H = H
+        bare = {"use_bias": False, "rngs": rngs}
+        matrices = (nnx.Linear(D, D, **bare) for _ in range(4))
+        self.W_q, self.W_k, self.W_v, self.W_o = matrices
+
+    def project(self, queries, keys, values):  # (b, n, D) -> (b, H, n, D/H)
+        each = (self.W_q, queries), (self.W_k, keys), (self.W_v, values)
+        return [split_heads(W(x), self.H) for W, x in each]
+
+    def score(self, q, k):  # (b, H, n, D/H), (b, H, m, D/H) -> (b, H, n, m)
+        return q @ k.mT / q.shape[-1] ** 0.5
+
+    def __call__(self, queries, keys, values, valid_lens=None, causal=False):
+        q, k, v = self.project(queries, keys, values)
+        scores = self.score(q, k)
+        n, m = scores.shape[-2:]  # the queries are the last n of m positions
+        past = jnp.tri(n, m, m - n, dtype=bool) if causal else None
+        weights = masked_softmax(scores, valid_lens, past)
+        joined = (weights @ v).swapaxes(1, 2).reshape(queries.shape)
+        return self.W_o(joined), weights
+
+
+# From book/05_many_heads_and_a_block.md, Stack it: a block
+def parameters(layer):
+    """Yield name and parameter, in the order in which the layer made them."""
+    listed = isinstance(layer, nnx.List)
+    for name, part in enumerate(layer) if listed else vars(layer).items():
+        if isinstance(part, nnx.Param):
+            yield name, part
+        elif isinstance(part, nnx.Module):
+            yield from parameters(part)
+
+
+def drawn(layer, rng):
+    """Return the layer with matrices drawn by NumPy, all in float64."""
+    for name, p in parameters(layer):
+        entries = p[...].astype(float)  # biases: 0, scales of norms: 1
+        if name == "embedding":
+            entries = jnp.array(rng.normal(size=p.shape))
+        elif name == "kernel":  # (inputs, outputs): W^T for a W of (5.3)
+            std = (3 * p.shape[0]) ** -0.5
+            entries = jnp.array(rng.normal(0, std, p.shape[::-1]).T)
+        p.set_value(entries)
+    return layer
+
+
+class RotaryHeads(ManyHeads):
+    """Heads whose queries and keys are turned by their positions."""
+
+    def score(self, q, k):
+        n, m = q.shape[-2], k.shape[-2]
+        q = rotate(q, jnp.arange(m - n, m))  # the last n of m
+        return super().score(q, rotate(k))
+
+
+class Block(nnx.Module):
+    """Return (5.4) of x, and the attention weights (b, H, n, m)."""
+
+    def __init__(self, D, H, rngs):
+        self.norm1 = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
+        self.norm2 = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
+        self.attention = RotaryHeads(D, H, rngs)
+        wide = nnx.Linear(D, 4 * D, rngs=rngs)
+        narrow = nnx.Linear(4 * D, D, rngs=rngs)
+        self.feed_forward = nnx.Sequential(wide, jax.nn.relu, narrow)
+
+    def __call__(self, x):
+        h = self.norm1(x)
+        out, weights = self.attention(h, h, h, causal=True)
+        x = x + out
+        return x + self.feed_forward(self.norm2(x)), weights
+
+
+# From book/06_inside_a_small_model.md, Train a singer
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+class Singer(nnx.Module):
+    """Logits (b, n, kinds) of what follows, weights (layers, b, H, n, m)."""
+
+    def __init__(self, depth=2, D=32, H=2, kinds=26):
+        rngs = nnx.Rngs(0)
+        double = {"param_dtype": float, "rngs": rngs}
+        self.embedding = nnx.Embed(kinds, D, **double)
+        self.blocks = nnx.List([Block(D, H, rngs) for _ in range(depth)])
+        self.norm = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
+        self.out = nnx.Linear(D, kinds, rngs=rngs)
+
+    def __call__(self, letters):
+        x, weights = self.embedding(letters), []  # (b, n) -> (b, n, D)
+        for block in self.blocks:
+            x, found = block(x)
+            weights.append(found)
+        return self.out(self.norm(x)), jnp.stack(weights)
+
+
+LENGTH = 24
+
+
+def draw_songs(count, rng):
+    """Return songs (count, LENGTH + 1) and lengths of phrases (count,)."""
+    lengths = rng.integers(4, 9, count)
+    phrases = rng.random((count, len(ALPHABET))).argsort(-1)
+    at = np.arange(LENGTH + 1) % lengths[:, None]  # 0, 1, ..., 0, 1, ...
+    return np.take_along_axis(phrases, at, -1), lengths
+
+
+def to_letters(text):
+    """Return the numbers of the letters of a song, (1, n)."""
+    return np.array([[ALPHABET.index(letter) for letter in text]])
+
+
+def spell(numbers):
+    return "".join(ALPHABET[number] for number in numbers)
+
+
+@cache
+def rule(steps):
+    """Adam, whose learning rate rises for a fifth of the steps, then falls."""
+    corners = jnp.array([0, 0.2 * steps, steps])
+    rates = jnp.array([0.0006, 0.015, 0])
+    return optax.adam(lambda step: jnp.interp(step, corners, rates))
+
+
+@nnx.jit
+def train_step(model, adam, texts):
+    """Change the model and the optimizer."""
+
+    def loss(model):
+        logits, _ = model(texts[:, :-1])  # (b, n, kinds)
+        per_letter = optax.softmax_cross_entropy_with_integer_labels
+        return per_letter(logits, texts[:, 1:]).mean()
+
+    adam.update(model, nnx.grad(loss)(model))
+
+
+def song_batch(rng):
+    return draw_songs(32, rng)[0]  # (b, n + 1)
+
+
+def train(model, seed=0, draw=song_batch, steps=200, watch=None):
+    """Return the trained model; `watch` is called before each step."""
+    rng = np.random.default_rng(seed)
+    adam = nnx.Optimizer(drawn(model, rng), rule(steps), wrt=nnx.Param)
+    for step in range(steps):
+        if watch:
+            watch(step, model)
+        train_step(model, adam, draw(rng))
+    return model
+
+
+@jax.jit
+def listen(model, letters):
+    """Return logits and weights."""
+    return model(letters)
+
+
+# From book/06_inside_a_small_model.md, See what the heads do
+def maps(model, text):
+    """Return the weights of all heads on one song, (layers * H, n, n)."""
+    _, layers = listen(model, to_letters(text))  # (layers, 1, H, n, n)
+    return np.concatenate(np.asarray(layers)[:, 0]).round(2)
 
 
 # From book/08_kernels.md, Choose how the weight falls
@@ -129,6 +298,7 @@ def pairwise_distances(queries: Array, keys: Array) -> Array:
         q = q.astype(int)  # in the eight bits of uint8, 1 - 3 is 254
     gaps = q[:, None] - k  # (n, 1, d) - (m, d) -> (n, m, d)
     squares = jnp.square(gaps * 1.0).sum(-1)  # (n, m); integers get roots
+    # A root of 0 has no finite slope, and its gradient would be NaN.
     apart = squares != 0  # not > 0: that would make NaN a distance of 0
     return jnp.sqrt(jnp.where(apart, squares, 1)) * apart
 
@@ -461,11 +631,11 @@ class DistanceAttention(Attention):
 
 # From book/14_distance_bilinear_cosine.md, Bilinear
 class BilinearAttention(Attention):
-    """Bilinear attention: scores q^T M k / sqrt(s).
+    """Bilinear attention: scores q^T M k / sqrt(size).
 
-    rank None: M is a full matrix, and s = key_size. Else M = W_q^T W_k, and
-    s = rank, as in a Transformer head. `rngs` draws the first weights, in
-    `param_dtype`, and dropout.
+    rank None: M is a full matrix, and size = key_size. Else M = W_q^T W_k,
+    and size = rank, as in a Transformer head. `rngs` draws the first
+    weights, in `param_dtype`, and dropout.
     """
 
     def __init__(
@@ -488,7 +658,7 @@ class BilinearAttention(Attention):
         super().__init__(dropout, dtype=dtype, rngs=rngs)
 
     def features(self, queries: Array, keys: Array) -> tuple[Array, Array]:
-        """Return W_q q / sqrt(s) and W_k k, both of dimension s."""
+        """Return W_q q / sqrt(size) and W_k k, both of this size."""
         check_features("queries", queries, self.W_q.in_features)
         check_features("keys", keys, self.key_size)
         q = self.W_q(queries)

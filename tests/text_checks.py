@@ -11,7 +11,7 @@ from bookbinder.page import EQUATION, REFERENCE, TAG, TERM, Line, Page, link_pro
 from d2l_attention.frameworks import known, load
 
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:%|(?:[eE][-+]?\d+)?(?![\d.]*\w))")
-VERSIONED = ["Python", "matplotlib", "Matplotlib", "CUDA", "JupyterLab"]
+VERSIONED = ["Python", "matplotlib", "Matplotlib", "CUDA", "JupyterLab", "Unicode"]
 VERSIONED += [
     name for framework in map(load, known()) for name in (framework.NAME, framework.PACKAGE)
 ]
