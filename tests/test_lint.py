@@ -11,13 +11,13 @@ GOOD = """# 4. Title
 
 > **The question.** Why?
 
-**You will learn**
+**Time** about 5 minutes to read
 
 - to ask.
 
-**You need** [chapter 3](03_before.ipynb#A-heading) and Python 3.11.
+You need [chapter 3](03_before.ipynb#A-heading) and Python 3.11.
 
-**Time** about 5 minutes to read
+Read on.
 
 ## A section
 

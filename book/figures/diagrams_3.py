@@ -364,7 +364,7 @@ def two_part_keys(d: Drawing) -> None:
     """
     d.text(144, 52, "query of a head", SMALL, "end")
     d.box(160, 32, 216, 40, QUERY, "content, d")
-    d.box(408, 32, 120, 40, QUERY, "rotated, *d*_{r}")
+    d.box(396, 32, 144, 40, QUERY, "rotated, *d*_{r}")
     d.line((268, 72), (268, 104), dash="4 4")
     d.text(144, 124, "key of a head", SMALL, "end")
     d.box(160, 104, 216, 40, Role(CARD, KEY.edge), "**Uz**_{j}, never made")
@@ -372,7 +372,7 @@ def two_part_keys(d: Drawing) -> None:
     d.line((268, 144), (268, 164), dash="4 4")
     d.text(144, 184, "in the cache", SMALL, "end")
     d.box(192, 164, 152, 40, PLAIN, "**z**_{j}, *d*_{c}")
-    d.box(408, 164, 208, 40, KEY, "rotated, *d*_{r}, for all")
+    d.box(396, 164, 224, 40, KEY, "rotated, *d*_{r}, for all")
 
 
 @diagram(700, 270)  # chapter 18

@@ -81,7 +81,7 @@ STRIPS = {
     "00": Strip("the picture of this book."),
     "01": Strip("this chapter builds the whole of it."),
     "02": Strip(
-        "this chapter learns the three matrices that make queries, keys and values.",
+        "this chapter learns what makes the query, and what the weighted sum brings.",
         {"query": "learned", "weighted sum": "learned"},
         score=scaled,
     ),
@@ -102,7 +102,7 @@ STRIPS = {
         "this chapter takes a trained model apart, step by step.", score=scaled, many=STEPS
     ),
     "07": Strip(
-        "this chapter lets layers of such steps write the next token.",
+        "this chapter goes on from the weighted sum to the next token.",
         {"weighted sum": "next token"},
         score=scaled,
         many=STEPS,
@@ -153,18 +153,18 @@ STRIPS = {
         matrix=True,
     ),
     "17": Strip(
-        "this chapter computes the weights and their sum in one pass over the keys.",
+        "this chapter computes the weights and the weighted sum in one pass over the keys.",
         {"weights": "one pass", "weighted sum": "one pass"},
         score=scaled,
     ),
     "18": Strip(
-        "this chapter keeps the keys of earlier tokens, and lets heads share them.",
+        "this chapter keeps the keys of earlier tokens for the scores, and lets heads share them.",
         {"scores": "kept keys"},
         score=scaled,
         many=STEPS,
     ),
     "19": Strip(
-        "this chapter takes the positions beyond the trained length.",
+        "this chapter adds positions beyond the trained length to the scores.",
         {"scores": "+ position"},
         score=biased,
     ),

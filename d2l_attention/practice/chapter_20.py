@@ -173,6 +173,7 @@ def scores_to_choose_from(rng):
         (2, 5, 9, 3, 4, 4, 1),
         (3, 1, 8, 4, 5, 3, 2),
         (2, 6, 7, 5, 3, 3, 90),
+        (3, 8, 12, 2, 4, 4, 1),
     ):
         apart = False
         while not apart:  # no query hesitates between two keys
