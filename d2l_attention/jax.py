@@ -337,10 +337,10 @@ def length_mask(shape: tuple[int, ...], valid_lens: Array | list) -> Array:
 # From book/10_masked_softmax.md, Join masks with AND
 def as_boolean(mask: Array) -> Array:
     """Return a mask of 0 and 1, as Flax makes them, as a boolean one."""
-    flags = mask.astype(bool)
-    if can_be_read(mask) and jnp.any(flags != mask):
+    known = np.asarray(mask) if can_be_read(mask) else None
+    if known is not None and np.any(known.astype(bool) != known):
         return mask  # other numbers are no mask: check_mask refuses them
-    return flags
+    return mask.astype(bool)
 
 
 def attention_mask(

@@ -52,7 +52,7 @@ def check_shape(tensor: Tensor, shape: tuple[int, ...]) -> None:
 
 # From book/04_order.md, Sines and cosines of many wavelengths
 def angles(positions: Tensor, d: int, base: float = 10_000.0) -> Tensor:
-    """Return i base^(-2t / d) for positions i (..., n): (..., n, d / 2)."""
+    """Return i base^(-2l / d) for positions i (..., n): (..., n, d / 2)."""
     return positions[..., None] * base ** (-np.arange(0, d, 2) / d)
 
 
@@ -60,7 +60,7 @@ def angles(positions: Tensor, d: int, base: float = 10_000.0) -> Tensor:
 def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -> Tensor:
     """Turn neighboring features of vectors (..., n, d) by their positions.
 
-    Features 2t and 2t + 1 turn by the angle i base^(-2t / d) at position i
+    Features 2l and 2l + 1 turn by the angle i base^(-2l / d) at position i
     (Su et al., 2021). Positions are (n,), or the shape of x without d, where
     all axes but n may be 1: (b, 1, n) for x (b, H, n, d). None: 0 to n - 1.
     TypeError: x is not floating point. ValueError: d is odd, or wrong shapes.
@@ -84,6 +84,171 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
     b, n, _ = sizes(x)
     split = tf.reshape(x, (b, n, heads, x.shape[-1] // heads))
     return tf.transpose(split, (0, 2, 1, 3))
+
+
+class ManyHeads(keras.layers.Layer):
+    """Multi-head attention (5.3): its output, and weights (b, H, n, m)."""
+
+    def __init__(self, D, H):
+        super().__init__()
+        self.H = H
+        matrices = (keras.layers.Dense(D, use_bias=False) for _ in range(4))
+        self.W_q, self.W_k, self.W_v, self.W_o = matrices
+
+    def project(self, queries, keys, values):  # (b, n, D) -> (b, H, n, D/H)
+        each = (self.W_q, queries), (self.W_k, keys), (self.W_v, values)
+        return [split_heads(W(x), self.H) for W, x in each]
+
+    def score(self, q, k):  # (b, H, n, D/H), (b, H, m, D/H) -> (b, H, n, m)
+        return tf.matmul(q, k, transpose_b=True) / q.shape[-1] ** 0.5
+
+    def call(self, queries, keys, values, valid_lens=None, causal=False):
+        q, k, v = self.project(queries, keys, values)
+        scores = self.score(q, k)
+        n, m = sizes(scores)[-2:]  # the queries are the last n of m positions
+        past = tf.range(m) <= tf.range(m - n, m)[:, None]  # (n, m)
+        weights = masked_softmax(scores, valid_lens, past if causal else None)
+        joined = tf.transpose(weights @ v, (0, 2, 1, 3))
+        return self.W_o(tf.reshape(joined, sizes(queries))), weights
+
+
+# From book/05_many_heads_and_a_block.md, Stack it: a block
+def drawn(layer, rng):
+    """Return the layer with matrices drawn by NumPy, and biases of 0."""
+    for p in layer.trainable_variables:  # Keras starts biases at 0
+        if p.name == "embeddings":
+            p.assign(rng.normal(size=p.shape))
+        elif p.name == "kernel":  # (inputs, outputs): W^T for a W of (5.3)
+            std = (3 * p.shape[0]) ** -0.5
+            p.assign(rng.normal(0, std, p.shape[::-1]).T)
+    return layer
+
+
+class RotaryHeads(ManyHeads):
+    """Heads whose queries and keys are turned by their positions."""
+
+    def score(self, q, k):
+        n, m = sizes(q)[-2], sizes(k)[-2]
+        q = rotate(q, tf.range(m - n, m))  # the last n of m
+        return super().score(q, rotate(k))
+
+
+class Block(keras.layers.Layer):
+    """Return (5.4) of x, and the attention weights (b, H, n, m)."""
+
+    def __init__(self, D, H):
+        super().__init__()
+        self.norm1 = keras.layers.LayerNormalization(epsilon=1e-5)
+        self.norm2 = keras.layers.LayerNormalization(epsilon=1e-5)
+        self.attention = RotaryHeads(D, H)
+        self.wide = keras.layers.Dense(4 * D, activation="relu")
+        self.narrow = keras.layers.Dense(D)
+
+    def feed_forward(self, x):
+        return self.narrow(self.wide(x))
+
+    def call(self, x):
+        h = self.norm1(x)
+        out, weights = self.attention(h, h, h, causal=True)
+        x = x + out
+        return x + self.feed_forward(self.norm2(x)), weights
+
+
+# From book/06_inside_a_small_model.md, Train a singer
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+@keras.saving.register_keras_serializable()
+class Singer(keras.Model):
+    """Logits (b, n, kinds) of what follows, weights (layers, b, H, n, m)."""
+
+    def __init__(self, depth=2, D=32, H=2, kinds=26, **options):
+        super().__init__(**options)
+        self.embedding = keras.layers.Embedding(kinds, D)
+        self.blocks = [Block(D, H) for _ in range(depth)]
+        self.norm = keras.layers.LayerNormalization(epsilon=1e-5)
+        self.out = keras.layers.Dense(kinds)
+
+    def call(self, letters):
+        x, weights = self.embedding(letters), []  # (b, n) -> (b, n, D)
+        for block in self.blocks:
+            x, found = block(x)
+            weights.append(found)
+        return self.out(self.norm(x)), tf.stack(weights)
+
+
+LENGTH = 24
+
+
+def draw_songs(count, rng):
+    """Return songs (count, LENGTH + 1) and lengths of phrases (count,)."""
+    lengths = rng.integers(4, 9, count)
+    phrases = rng.random((count, len(ALPHABET))).argsort(-1)
+    at = np.arange(LENGTH + 1) % lengths[:, None]  # 0, 1, ..., 0, 1, ...
+    return np.take_along_axis(phrases, at, -1), lengths
+
+
+def to_letters(text):
+    """Return the numbers of the letters of a song, (1, n)."""
+    return np.array([[ALPHABET.index(letter) for letter in text]])
+
+
+def spell(numbers):
+    return "".join(ALPHABET[number] for number in numbers)
+
+
+class Adam:
+    """Adam (Kingma and Ba, 2015, algorithm 1)."""
+
+    def __init__(self, parameters):
+        self.parameters, self.t = parameters, tf.Variable(0.0, dtype="double")
+        self.m = [tf.Variable(tf.zeros_like(p)) for p in parameters]
+        self.v = [tf.Variable(tf.zeros_like(p)) for p in parameters]
+
+    def step(self, gradients, rate):
+        t = self.t.assign_add(1)
+        of_all = zip(self.parameters, gradients, self.m, self.v, strict=True)
+        for p, g, m, v in of_all:
+            g = tf.convert_to_tensor(g)  # adds up an embedding's parts
+            m.assign(0.9 * m + 0.1 * g)
+            v.assign(0.999 * v + 0.001 * g**2)
+            size = tf.sqrt(v / (1 - 0.999**t)) + 1e-8
+            p.assign_sub(rate * m / (1 - 0.9**t) / size)
+
+
+@tf.function
+def train_step(model, adam, rate, texts):
+    """Change the parameters of the model and the state of Adam."""
+    with tf.GradientTape() as tape:
+        logits, _ = model(texts[:, :-1])  # (b, n, kinds)
+        per_letter = tf.nn.sparse_softmax_cross_entropy_with_logits
+        loss = tf.reduce_mean(per_letter(texts[:, 1:], logits))
+    adam.step(tape.gradient(loss, adam.parameters), rate)
+
+
+def song_batch(rng):
+    return draw_songs(32, rng)[0]  # (b, n + 1)
+
+
+def train(model, seed=0, draw=song_batch, steps=200, watch=None):
+    """Return the trained model; `watch` is called before each step."""
+    rng = np.random.default_rng(seed)
+    model(draw(np.random.default_rng(0)))  # makes the parameters
+    adam = Adam(drawn(model, rng).trainable_variables)
+    corners = [0, 0.2 * steps, steps], [0.0006, 0.015, 0]  # steps, rates
+    for step in range(steps):
+        if watch:
+            watch(step, model)
+        rate = tf.constant(np.interp(step, *corners))
+        train_step(model, adam, rate, draw(rng))
+    return model
+
+
+# From book/06_inside_a_small_model.md, See what the heads do
+def maps(model, text):
+    """Return the weights of all heads on one song, (layers * H, n, n)."""
+    _, layers = model(to_letters(text))  # (layers, 1, H, n, n)
+    return np.concatenate(layers[:, 0]).round(2)
 
 
 # From book/08_kernels.md, Choose how the weight falls
@@ -126,6 +291,7 @@ def pairwise_distances(queries: Tensor, keys: Tensor) -> Tensor:
     gaps = q[:, None] - k  # (n, 1, d) - (m, d) -> (n, m, d)
     gaps = gaps if gaps.dtype.is_floating else tf.cast(gaps, tf.float32)
     squares = tf.reduce_sum(gaps**2, -1)  # (n, m)
+    # A root of 0 has no finite slope, and its gradient would be NaN.
     apart = squares != 0  # not > 0: that would make NaN a distance of 0
     return tf.where(apart, tf.sqrt(tf.where(apart, squares, 1)), 0)
 
@@ -488,10 +654,10 @@ class DistanceAttention(Attention):
 # From book/14_distance_bilinear_cosine.md, Bilinear
 @keras.saving.register_keras_serializable("d2l_attention")
 class BilinearAttention(Attention):
-    """Bilinear attention: scores q^T M k / sqrt(s).
+    """Bilinear attention: scores q^T M k / sqrt(size).
 
-    rank None: M is a full matrix, and s is the dimension of the keys. Else
-    M = W_q^T W_k, and s = rank, as in a Transformer head. The first call
+    rank None: M is a full matrix, and size is that of the keys. Else
+    M = W_q^T W_k, and size = rank, as in a Transformer head. The first call
     takes the sizes of queries and keys.
     """
 
@@ -504,15 +670,15 @@ class BilinearAttention(Attention):
     def build(self, queries_shape: tuple, keys_shape: tuple) -> None:
         """Make the parameters for queries and keys of these shapes."""
         self.key_size = keys_shape[-1]
-        s = self.key_size if self.rank is None else self.rank
-        self.W_q = linear(s, "W_q", self.dtype_policy)
-        self.W_k = None if self.rank is None else linear(s, "W_k", self.dtype_policy)
+        size = self.key_size if self.rank is None else self.rank
+        self.W_q = linear(size, "W_q", self.dtype_policy)
+        self.W_k = None if self.rank is None else linear(size, "W_k", self.dtype_policy)
         self.W_q.build(queries_shape)
         if self.W_k is not None:
             self.W_k.build(keys_shape)
 
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
-        """Return W_q q / sqrt(s) and W_k k, both of dimension s."""
+        """Return W_q q / sqrt(size) and W_k k, both of this size."""
         check_features("queries", queries, self.W_q.kernel.shape[0])
         check_features("keys", keys, self.key_size)
         q = self.W_q(queries)

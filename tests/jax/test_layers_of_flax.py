@@ -107,6 +107,12 @@ def test_a_call_may_decide_about_dropout_and_bring_its_own_keys(name):
     assert (np.asarray(first) != np.asarray(other)).any()
 
 
+def test_a_mask_that_a_compiled_function_closes_over_is_a_mask():
+    scores, mask = jnp.ones((1, 2, 3)), jnp.array([[True, True, False], [True, False, False]])
+    weights = jax.jit(lambda scores: ours.masked_softmax(scores, mask=mask))(scores)
+    np.testing.assert_array_equal(weights[0], [[0.5, 0.5, 0], [1, 0, 0]])
+
+
 def test_a_layer_without_dropout_needs_no_keys_also_in_training():
     layer = ours.DotProductAttention()
     layer.train()
