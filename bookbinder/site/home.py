@@ -132,10 +132,13 @@ def card(title: str, chapters: list[Chapter], book: Book, pictures: dict[str, st
 
 def contents(book: Book, chapters: list[Chapter]) -> list[str]:
     """Return the hidden tables of contents, which order the pages."""
-    captions = {
-        title: [f"{title_in_contents(book, c.name, title_of(c))} <{c.name}>" for c in of_part]
-        for title, of_part in parts(book, chapters)
-    } | {worded("Look things up"): MORE}
+
+    def entry(chapter: Chapter) -> str:  # Sphinx knows the titles of chapters with a number
+        title = title_in_contents(book, chapter.name, title_of(chapter))
+        return f"{title} <{chapter.name}>" if chapter.name in book.appendices else chapter.name
+
+    captions = {title: list(map(entry, of_part)) for title, of_part in parts(book, chapters)}
+    captions |= {worded("Look things up"): MORE}
     return [
         "\n".join([f"```{{toctree}}\n:hidden:\n:caption: {caption}\n", *entries, "```\n"])
         for caption, entries in captions.items()
