@@ -88,8 +88,6 @@ def output(kind, framework="pytorch"):
 def defined(kind, *names, **more):
     """Run the cells of a chapter that define these, and return all that they define."""
     space = {"torch": torch, "nn": nn, "rnn": rnn, "d2l": d2l, **more}
-    space |= {name: getattr(d2l, name) for name in ("MultiHeadAttention", "DotProductAttention")}
-    space["rotate"] = d2l.rotate
     for name in names:
         pattern = re.compile(rf"^(?:class|def) {name}\b", re.MULTILINE)
         cell = next(
@@ -117,7 +115,7 @@ def by_sentence_layer(held, arrays, text):
     attend = defined("sentence", "attend")["attend"]
     ids = [held["reads"].index(word) for word in text.split()]
     X = nn.functional.one_hot(torch.tensor([ids]), 44).double()
-    weights, out = attend(X, *map(torch.from_numpy, arrays))
+    weights, out = attend(X, *(torch.from_numpy(array).mT for array in arrays))
     p = out[0, -1:].softmax(-1)
     return weights, p, p.argmax(-1)
 
@@ -140,11 +138,8 @@ def by_translator(held, arrays, text):
 
 @torch.no_grad()
 def by_singer(held, arrays, text):
-    space = defined("singer", "RotaryAttention", "Block", "Singer")
-    model = space["Singer"]()
     ids = torch.tensor([[held["reads"].index(letter) for letter in text]])
-    model(ids)  # makes the parameters
-    model = loaded(model, arrays)
+    model = loaded(d2l.Singer(), arrays)
     p = model(ids)[0].softmax(-1)
     weights = torch.cat([block.attention.attention_weights[0] for block in model.blocks])
     return weights, p, p.argmax(-1)
