@@ -12,7 +12,7 @@ FIRST, SECOND, *_ = BOOK.editions
 MASKS = "10_masked_softmax"
 DECKS = {
     MASKS: FIRST,
-    "05_many_heads_and_a_block": FIRST,
+    "02_a_layer_that_learns": FIRST,
     "12_scaled_dot_product_attention": SECOND,
 }
 NUMBERED = [name for name in BOOK.chapters if name[0].isdigit()]
