@@ -22,7 +22,7 @@ async () => {
   const article = document.querySelector("article") ?? document.body; // of the search, too
   const top = article.getBoundingClientRect().top;
   const place = (e) => { const box = e.getBoundingClientRect(); return [box.top - top, box.bottom - top]; };
-  const seen = [...article.querySelectorAll("img, .d2l-explorer, .attention-widget")]
+  const seen = [...article.querySelectorAll("img, .d2l-explorer, .d2l-arcs, .attention-widget")]
     .filter((picture) => picture.checkVisibility() && picture.offsetHeight >= 40)
     .map(place).sort((a, b) => a[0] - b[0]);
   const headings = [...article.querySelectorAll("h2, h3")].map((h) => [place(h)[0], h.textContent]);

@@ -490,6 +490,45 @@ def transformer_block(d: Drawing) -> None:
     d.text(left + w / 2, 512, "Only the heads look at other tokens.", SMALL, ink=SOFT)
 
 
+@diagram(560, 636)  # chapter 5
+def heads(d: Drawing) -> None:
+    """Splitting into heads, and back.
+
+    Three queries with four features each. A reshape cuts every query into two pieces of two
+    features. A transpose collects the first pieces in head 1 and the second pieces in head 2.
+    The way back takes the two steps in reverse order.
+    """
+    n, size, H = 3, 4, 2
+    part = size // H
+    x = [[str(10 * (i + 1) + j) for j in range(size)] for i in range(n)]
+    other = Role("#F3B78D", QUERY.edge)  # head 2, in a darker tint than head 1
+    d.text(24, 28, "Entry 23: query 2, feature 3.", SMALL, "start", SOFT)
+    w, h, tops = 48, 36, (56, 238, 470)
+    for i in range(n):
+        for k, role in enumerate((QUERY, other)):
+            piece = [x[i][k * part : (k + 1) * part]]
+            d.cells(184 + 2 * w * k, tops[0] + h * i, piece, w, h, role)
+            if k == 0:
+                d.box(168, tops[1] + 56 * i - 8, 224, 48, EMPTY)
+            d.cells(176 + 112 * k, tops[1] + 56 * i - 2, piece, w, h, role)
+            if i == 0:
+                d.box(148 + 144 * k, tops[2] - 8, 120, 124, EMPTY)
+                d.text(208 + 144 * k, tops[2] + 136, f"head {k + 1}", SMALL)
+            d.cells(160 + 144 * k, tops[2] + h * i, piece, w, h, role)
+        d.text(152, tops[0] + 18 + h * i, f"query {i + 1}", SMALL, "end")
+        d.text(152, tops[1] + 16 + 56 * i, f"query {i + 1}", SMALL, "end")
+    for y0, y1, step in ((164, 230, "reshape"), (390, 462, "transpose")):
+        d.arrow((232, y0), (232, y1))
+        d.text(220, (y0 + y1) / 2, step, SMALL, "end")
+        d.arrow((328, y1), (328, y0))
+        d.text(340, (y0 + y1) / 2, step + " back", SMALL, "start")
+    shapes = {"(b, n, d)": (1, n, size), "(b, n, H, d/H)": (1, n, H, part)}
+    shapes["(b, H, n, d/H)"] = (1, H, n, part)
+    for y, (letters, sizes) in zip((110, 310, 524), shapes.items(), strict=True):
+        d.text(484, y - 12, letters, SMALL)
+        d.text(484, y + 12, str(sizes), SMALL, ink=SOFT)
+
+
 @diagram(640, 292)  # chapter 6
 def induction(d: Drawing) -> None:
     """Two look-ups in a chain.
@@ -593,42 +632,3 @@ def cached_passes(d: Drawing) -> None:
                 d.box(left + w * j, y, w, h, role, song[j] if j >= first else "")
         words = " + ".join(map(str, total)) + f" = {sum(total)}"
         d.text(left + w * len(song) / 2, 216, words, SMALL, ink=SOFT)
-
-
-@diagram(560, 636)  # chapter 5
-def heads(d: Drawing) -> None:
-    """Splitting into heads, and back.
-
-    Three queries with four features each. A reshape cuts every query into two pieces of two
-    features. A transpose collects the first pieces in head 1 and the second pieces in head 2.
-    The way back takes the two steps in reverse order.
-    """
-    n, size, H = 3, 4, 2
-    part = size // H
-    x = [[str(10 * (i + 1) + j) for j in range(size)] for i in range(n)]
-    other = Role("#F3B78D", QUERY.edge)  # head 2, in a darker tint than head 1
-    d.text(24, 28, "Entry 23: query 2, feature 3.", SMALL, "start", SOFT)
-    w, h, tops = 48, 36, (56, 238, 470)
-    for i in range(n):
-        for k, role in enumerate((QUERY, other)):
-            piece = [x[i][k * part : (k + 1) * part]]
-            d.cells(184 + 2 * w * k, tops[0] + h * i, piece, w, h, role)
-            if k == 0:
-                d.box(168, tops[1] + 56 * i - 8, 224, 48, EMPTY)
-            d.cells(176 + 112 * k, tops[1] + 56 * i - 2, piece, w, h, role)
-            if i == 0:
-                d.box(148 + 144 * k, tops[2] - 8, 120, 124, EMPTY)
-                d.text(208 + 144 * k, tops[2] + 136, f"head {k + 1}", SMALL)
-            d.cells(160 + 144 * k, tops[2] + h * i, piece, w, h, role)
-        d.text(152, tops[0] + 18 + h * i, f"query {i + 1}", SMALL, "end")
-        d.text(152, tops[1] + 16 + 56 * i, f"query {i + 1}", SMALL, "end")
-    for y0, y1, step in ((164, 230, "reshape"), (390, 462, "transpose")):
-        d.arrow((232, y0), (232, y1))
-        d.text(220, (y0 + y1) / 2, step, SMALL, "end")
-        d.arrow((328, y1), (328, y0))
-        d.text(340, (y0 + y1) / 2, step + " back", SMALL, "start")
-    shapes = {"(b, n, d)": (1, n, size), "(b, n, H, d/H)": (1, n, H, part)}
-    shapes["(b, H, n, d/H)"] = (1, H, n, part)
-    for y, (letters, sizes) in zip((110, 310, 524), shapes.items(), strict=True):
-        d.text(484, y - 12, letters, SMALL)
-        d.text(484, y + 12, str(sizes), SMALL, ink=SOFT)

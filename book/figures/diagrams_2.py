@@ -238,6 +238,31 @@ def keys_on_a_circle(d: Drawing) -> None:
         d.text(348, 96 + 22 * i, line, SMALL, "start", SOFT)
 
 
+@diagram(560, 236)  # chapter 9, exercise 3
+def jacobians(d: Drawing) -> None:
+    """Three Jacobians of a softmax.
+
+    Squares of eight by eight entries. If one key has all the weight, all entries are 0. If two
+    keys share it, four entries are not 0, dark, with plus on the diagonal and minus beside it. If
+    eight keys share it, all 64 are not 0, and pale.
+    """
+    cell = 20
+    for k, r in enumerate((1, 2, 8)):
+        left, top = 24 + 180 * k, 40
+        d.text(left + 4 * cell, 20, f"*r* = {r}")
+        for i in range(8):
+            for j in range(8):
+                x = (i == j) / r - 1 / r**2 if max(i, j) < r else 0.0
+                part = round(255 - 440 * abs(x))
+                role = Role(f"#{part:02X}{part:02X}{part:02X}", "#C8C8C8")
+                d.box(left + cell * j, top + cell * i, cell, cell, role)
+                if x:
+                    d.text(
+                        left + cell * (j + 0.5), top + cell * (i + 0.5), "+" if x > 0 else "−", TINY
+                    )
+    d.text(24, 220, "The darker, the larger the entry; white: 0.", TINY, "start", SOFT)
+
+
 @diagram(560, 350)  # chapter 10
 def nan_backward(d: Drawing) -> None:
     """How a NaN reaches every parameter.
@@ -557,6 +582,62 @@ def two_masks(d: Drawing) -> None:
     d.text(424, 212, "T: may attend", SMALL, "start", SOFT)
 
 
+@diagram(620, 632)  # chapter 12
+def attention_layer(d: Drawing) -> None:
+    """Scaled dot-product attention as a flow.
+
+    Queries and keys make scaled scores. A mask hides the padding, a softmax turns scores into
+    weights, dropout acts in training only, and the weights with the values make the weighted
+    sum. On the left, one query and four foods, the last of them padding.
+    """
+    foods = ["bread", "apple", "lemon", "honey"]
+    K = [[0, 0, 1, 1], [1, 1, 2, 0], [0, 2, 0, 0], [2, 0, 0, 1]]
+    V = [[2, 1], [1, 1], [0, 2], [3, 4]]
+    q, length = [2, 0, 4, 0], 3
+    scores = [dot(q, k) / sqrt(len(q)) for k in K]
+    weights = [*softmax(scores[:length]), 0.0]
+    energy, price = (dot(weights, column) for column in zip(*V, strict=True))
+    x, w, step = 308, 184, 88
+    tops = [128 + step * i for i in range(5)]
+    for left, name, shape, role in zip(
+        (308, 404, 516), "QKV", ("n, d", "m, d", "m, v"), (QUERY, KEY, VALUE), strict=True
+    ):
+        d.box(left, 32, 88, 56, role, f"**{name}**", f"(b, {shape})")
+    d.arrow((352, 88), (352, tops[0]))
+    d.arrow((448, 88), (448, tops[0]))
+    d.arrow((560, 88), (560, tops[4] + 28), (x + w, tops[4] + 28))
+    boxes = {
+        "**Q** **K**^{⊤} / √*d*": "scores (b, n, m)",
+        "mask": "by valid lengths",
+        "softmax": "weights (b, n, m)",
+        "dropout": "in training only",
+        "weighted sum": "(b, n, v)",
+    }
+    for top, (name, note) in zip(tops, boxes.items(), strict=True):
+        d.box(x, top, w, 56, WEIGHT if name == "softmax" else PLAIN, name, note)
+        d.arrow((400, top + 56), (400, top + step))
+    d.box(x, tops[4] + step, w, 40, EMPTY, "**output**")
+    d.text(24, 48, "one query, four foods;", SMALL, "start", SOFT)
+    d.text(24, 72, "honey is padding", SMALL, "start", SOFT)
+    for j, food in enumerate(foods):
+        left, real = 24 + 64 * j, j < length
+        d.text(left + 32, 108, food, SMALL)
+        d.box(left, tops[0] + 8, 64, 40, PLAIN, number(scores[j], 1))
+        text = number(scores[j], 1) if real else "–"
+        d.box(left, tops[1] + 8, 64, 40, PLAIN if real else MASKED, text)
+        role = shade(weights[j]) if real else MASKED
+        d.box(left, tops[2] + 8, 64, 40, role, number(weights[j], 2 if real else 0))
+        for i, value in enumerate(V[j]):
+            y = tops[3] + 32 + 36 * i
+            d.box(left, y, 64, 36, VALUE if real else MASKED, str(value))
+    d.arrow((152, tops[0] + 48), (152, tops[1] + 8))
+    d.arrow((152, tops[1] + 48), (152, tops[2] + 8))
+    d.text(24, tops[3] + 14, "× values: energy, price", SMALL, "start", SOFT)
+    d.arrow((152, tops[3] + 104), (152, tops[4] + step))
+    answer = f"energy {number(energy)}, price {number(price)}"
+    d.box(24, tops[4] + step, 256, 40, EMPTY, answer)
+
+
 @diagram(560, 520)  # chapter 13
 def additive_network(d: Drawing) -> None:
     """The additive score as a network.
@@ -596,6 +677,75 @@ def additive_network(d: Drawing) -> None:
     d.text(24, 351, "**w**_{v}", at="start")
     d.text(280, 488, "*a* = **w**_{v}^{⊤} tanh(**W**_{q} **q** + **W**_{k} **k**)", TEXT)
     d.text(536, 351, "pale: weight 0", SMALL, "end", SOFT)
+
+
+@diagram(620, 250)  # chapter 13
+def hidden_units(d: Drawing) -> None:
+    """The hidden units of all pairs, and a block of them.
+
+    A cube of n queries, m keys and h units. Its right side is as large as the projected queries,
+    its top as the projected keys, its front as the scores. A block takes a few queries at a time,
+    a slice of the cube from its top.
+    """
+    w, high, part, deep = 132, 120, 32, (84, -44)
+
+    def face(role: Role, *points: tuple[float, float]) -> None:
+        d.parts.append(
+            f'<path d="{path(points)}Z" fill="{role.fill}" stroke="{role.edge}" '
+            f'stroke-width="{STROKE}" stroke-linejoin="round"/>'
+        )
+
+    def solid(x: float, y: float, tall: float) -> None:
+        (u, v), right, low = deep, x + w, y + tall
+        d.box(x, y, w, tall, PLAIN)
+        face(KEY, (x, y), (x + u, y + v), (right + u, y + v), (right, y))
+        face(QUERY, (right, y), (right + u, y + v), (right + u, low + v), (right, low))
+
+    heads = (60, high, "**all pairs at once**"), (392, part, "**a block of queries**")
+    for x, tall, head in heads:
+        solid(x, 88, tall)
+        d.text(x - 36, 20, head, at="start")
+        d.text(x + w / 2 + 42, 66, "keys (m, h)", SMALL)
+    d.text(60 + w / 2, 148, "scores (n, m)", SMALL)
+    d.text(232, 202, "queries (n, h)", SMALL, "start")
+    d.line((392, 120), (392, 208), (524, 208), (524, 120), dash="5 5")
+    d.line((524, 208), (608, 164), (608, 76), dash="5 5")
+    d.text(392 + w / 2, 104, "scores", SMALL)
+    d.text(60, 232, "held: *n m h* numbers", SMALL, "start", SOFT)
+    d.text(392, 232, "held: this slice", SMALL, "start", SOFT)
+
+
+SIX_SCORES = """
+dot product        | **q** · **k**           | **q**        | · | **k**                | nothing
+scaled dot product | **q** · **k** / √*d*    | **q** / √*d* | · | **k**                | nothing
+distance | −‖**q** − **k**‖² / (2√*d*) | [**q**; 1] / √*d*  | · | [**k**; −½‖**k**‖²] | nothing
+cosine   | cos(**q**, **k**) / *τ*     | **q** / (*τ* ‖**q**‖) | · | **k** / ‖**k**‖  | *τ*
+bilinear | **q**^{⊤}**M** **k** / √*d*_{k} | **M**^{⊤}**q** / √*d*_{k} | · | **k**    | **M**
+additive | **w**_{v}^{⊤} tanh(**W**_{q} **q** + **W**_{k} **k**) \
+    | **W**_{q} **q** | + | **W**_{k} **k** | **W**_{q}, **W**_{k}, **w**_{v}
+"""
+
+
+@diagram(560, 604)  # chapter 14
+def five_scores(d: Drawing) -> None:
+    """Where each score sits.
+
+    Six scores in six rows. All but the last map query and key by themselves and take a dot
+    product; the additive score adds them and takes a tanh. Dot products and distance learn
+    nothing, cosine a temperature, bilinear a matrix, additive two matrices and a vector.
+    """
+    rows = [[cell.strip() for cell in row.split("|")] for row in SIX_SCORES.strip().splitlines()]
+    for x, head in ((106, "query side"), (294, "key side"), (466, "learned")):
+        d.text(x, 26, head, SMALL, ink=SOFT)
+    for i, (name, formula, left, sign, right, learned) in enumerate(rows):
+        y = 48 + 88 * i
+        d.text(24, y + 14, f"**{name}**", at="start")
+        d.text(244, y + 14, formula, at="start")
+        d.box(24, y + 30, 164, 40, QUERY, left)
+        d.text(206, y + 50, f"**{sign}**")
+        d.box(224, y + 30, 140, 40, KEY, right)
+        d.box(396, y + 30, 140, 40, EMPTY if learned == "nothing" else PLAIN, learned)
+    d.text(24, 584, "distance: up to a term that the softmax cancels", SMALL, "start", SOFT)
 
 
 @diagram(608, 600)  # chapter 15
@@ -804,111 +954,3 @@ def cross_attention(d: Drawing) -> None:
         d.arrow((left + w, 206), (236, 206), (236, y + 16), (248, y + 16))
         d.arrow((340, y + 16), (354, y + 16), (354, 206), (right, 206))
     d.text(middle, 334, "next token", SMALL)
-
-
-@diagram(560, 636)  # chapter 5
-def heads(d: Drawing) -> None:
-    """Splitting into heads, and back.
-
-    Three queries with four features each. A reshape cuts every query into two pieces of two
-    features. A transpose collects the first pieces in head 0 and the second pieces in head 1.
-    The way back takes the two steps in reverse order.
-    """
-    n, size, H = 3, 4, 2
-    part = size // H
-    x = [[str(10 * (i + 1) + j) for j in range(size)] for i in range(n)]
-    other = Role("#F3B78D", QUERY.edge)  # head 1, in a darker tint than head 0
-    d.text(24, 28, "Entry 23: query 2, feature 3.", SMALL, "start", SOFT)
-    w, h, tops = 48, 36, (56, 238, 470)
-    for i in range(n):
-        for k, role in enumerate((QUERY, other)):
-            piece = [x[i][k * part : (k + 1) * part]]
-            d.cells(184 + 2 * w * k, tops[0] + h * i, piece, w, h, role)
-            if k == 0:
-                d.box(168, tops[1] + 56 * i - 8, 224, 48, EMPTY)
-            d.cells(176 + 112 * k, tops[1] + 56 * i - 2, piece, w, h, role)
-            if i == 0:
-                d.box(148 + 144 * k, tops[2] - 8, 120, 124, EMPTY)
-                d.text(208 + 144 * k, tops[2] + 136, f"head {k}", SMALL)
-            d.cells(160 + 144 * k, tops[2] + h * i, piece, w, h, role)
-        d.text(152, tops[0] + 18 + h * i, f"query {i + 1}", SMALL, "end")
-        d.text(152, tops[1] + 16 + 56 * i, f"query {i + 1}", SMALL, "end")
-    for y0, y1, step in ((164, 230, "reshape"), (390, 462, "transpose")):
-        d.arrow((232, y0), (232, y1))
-        d.text(220, (y0 + y1) / 2, step, SMALL, "end")
-        d.arrow((328, y1), (328, y0))
-        d.text(340, (y0 + y1) / 2, step + " back", SMALL, "start")
-    shapes = {"(b, n, d)": (1, n, size), "(b, n, H, d/H)": (1, n, H, part)}
-    shapes["(b, H, n, d/H)"] = (1, H, n, part)
-    for y, (letters, sizes) in zip((110, 310, 524), shapes.items(), strict=True):
-        d.text(484, y - 12, letters, SMALL)
-        d.text(484, y + 12, str(sizes), SMALL, ink=SOFT)
-
-
-@diagram(620, 250)  # chapter 13
-def hidden_units(d: Drawing) -> None:
-    """The hidden units of all pairs, and a block of them.
-
-    A cube of n queries, m keys and h units. Its right side is as large as the projected queries,
-    its top as the projected keys, its front as the scores. A block takes a few queries at a time,
-    a slice of the cube from its top.
-    """
-    w, high, part, deep = 132, 120, 32, (84, -44)
-
-    def face(role: Role, *points: tuple[float, float]) -> None:
-        d.parts.append(
-            f'<path d="{path(points)}Z" fill="{role.fill}" stroke="{role.edge}" '
-            f'stroke-width="{STROKE}" stroke-linejoin="round"/>'
-        )
-
-    def solid(x: float, y: float, tall: float) -> None:
-        (u, v), right, low = deep, x + w, y + tall
-        d.box(x, y, w, tall, PLAIN)
-        face(KEY, (x, y), (x + u, y + v), (right + u, y + v), (right, y))
-        face(QUERY, (right, y), (right + u, y + v), (right + u, low + v), (right, low))
-
-    heads = (60, high, "**all pairs at once**"), (392, part, "**a block of queries**")
-    for x, tall, head in heads:
-        solid(x, 88, tall)
-        d.text(x - 36, 20, head, at="start")
-        d.text(x + w / 2 + 42, 66, "keys (m, h)", SMALL)
-    d.text(60 + w / 2, 148, "scores (n, m)", SMALL)
-    d.text(232, 202, "queries (n, h)", SMALL, "start")
-    d.line((392, 120), (392, 208), (524, 208), (524, 120), dash="5 5")
-    d.line((524, 208), (608, 164), (608, 76), dash="5 5")
-    d.text(392 + w / 2, 104, "scores", SMALL)
-    d.text(60, 232, "held: *n m h* numbers", SMALL, "start", SOFT)
-    d.text(392, 232, "held: this slice", SMALL, "start", SOFT)
-
-
-SIX_SCORES = """
-dot product        | **q** · **k**           | **q**        | · | **k**                | nothing
-scaled dot product | **q** · **k** / √*d*    | **q** / √*d* | · | **k**                | nothing
-distance | −‖**q** − **k**‖² / (2√*d*) | [**q**; 1] / √*d*  | · | [**k**; −½‖**k**‖²] | nothing
-cosine   | cos(**q**, **k**) / *τ*     | **q** / (*τ* ‖**q**‖) | · | **k** / ‖**k**‖  | *τ*
-bilinear | **q**^{⊤}**M** **k** / √*d*_{k} | **M**^{⊤}**q** / √*d*_{k} | · | **k**    | **M**
-additive | **w**_{v}^{⊤} tanh(**W**_{q} **q** + **W**_{k} **k**) \
-    | **W**_{q} **q** | + | **W**_{k} **k** | **W**_{q}, **W**_{k}, **w**_{v}
-"""
-
-
-@diagram(560, 604)  # chapter 14
-def five_scores(d: Drawing) -> None:
-    """Where each score sits.
-
-    Six scores in six rows. All but the last map query and key by themselves and take a dot
-    product; the additive score adds them and takes a tanh. Dot products and distance learn
-    nothing, cosine a temperature, bilinear a matrix, additive two matrices and a vector.
-    """
-    rows = [[cell.strip() for cell in row.split("|")] for row in SIX_SCORES.strip().splitlines()]
-    for x, head in ((106, "query side"), (294, "key side"), (466, "learned")):
-        d.text(x, 26, head, SMALL, ink=SOFT)
-    for i, (name, formula, left, sign, right, learned) in enumerate(rows):
-        y = 48 + 88 * i
-        d.text(24, y + 14, f"**{name}**", at="start")
-        d.text(244, y + 14, formula, at="start")
-        d.box(24, y + 30, 164, 40, QUERY, left)
-        d.text(206, y + 50, f"**{sign}**")
-        d.box(224, y + 30, 140, 40, KEY, right)
-        d.box(396, y + 30, 140, 40, EMPTY if learned == "nothing" else PLAIN, learned)
-    d.text(24, 584, "distance: up to a term that the softmax cancels", SMALL, "start", SOFT)
