@@ -235,6 +235,28 @@ def padding(d: Drawing) -> None:
     d.text(24, 554, "Hatched: padding.", SMALL, "start", SOFT)
 
 
+@diagram(560, 232)  # chapter 3
+def causal(d: Drawing) -> None:
+    """A causal mask, and what each word should name.
+
+    Four rows, one for each word that asks. A row shows the words up to that word as keys; later
+    words are hatched. An arrow leads to the next word, which the output should name. The last word
+    should name the end of the sentence.
+    """
+    words = ["the", "kettle", "is", "singing"]
+    d.text(212, 16, "keys", SMALL, ink=SOFT)
+    d.text(500, 16, "should name", SMALL, ink=SOFT)
+    for i, following in enumerate([*words[1:], "(the end)"]):
+        y = 32 + 44 * i
+        for j, key in enumerate(words):
+            d.box(24 + 94 * j, y, 94, 40, MASKED if j > i else QUERY if j == i else KEY, key)
+        d.arrow((404, y + 20), (444, y + 20))
+        d.box(448, y, 104, 40, EMPTY, following)
+    d.text(
+        24, 220, "Orange: the word that asks. Hatched: what it may not see.", SMALL, "start", SOFT
+    )
+
+
 @diagram(560, 200)  # chapter 3
 def padding_left(d: Drawing) -> None:
     """Padding on the left.
