@@ -212,10 +212,10 @@ def spell(numbers):
 
 
 @cache
-def rule(steps):
+def rule(steps, rate):
     """Adam, whose learning rate rises for a fifth of the steps, then falls."""
     corners = jnp.array([0, 0.2 * steps, steps])
-    rates = jnp.array([0.0006, 0.015, 0])
+    rates = jnp.array([0.04 * rate, rate, 0])
     return optax.adam(lambda step: jnp.interp(step, corners, rates))
 
 
@@ -235,10 +235,10 @@ def song_batch(rng):
     return draw_songs(32, rng)[0]  # (b, n + 1)
 
 
-def train(model, seed=0, draw=song_batch, steps=200, watch=None):
+def train(model, seed=0, draw=song_batch, steps=200, rate=0.015, watch=None):
     """Return the trained model; `watch` is called before each step."""
     rng = np.random.default_rng(seed)
-    adam = nnx.Optimizer(drawn(model, rng), rule(steps), wrt=nnx.Param)
+    adam = nnx.Optimizer(drawn(model, rng), rule(steps, rate), wrt=nnx.Param)
     for step in range(steps):
         if watch:
             watch(step, model)
@@ -257,6 +257,77 @@ def maps(model, text):
     """Return the weights of all heads on one song, (layers * H, n, n)."""
     _, layers = listen(model, to_letters(text))  # (layers, 1, H, n, n)
     return np.concatenate(np.asarray(layers)[:, 0]).round(2)
+
+
+# From book/07_a_model_that_writes.md, The whole model in one cell
+def turn(x, i):  # rotary: x (b, H, n, d) at the positions i (n,)
+    d = x.shape[-1]
+    angles = i[:, None] * 10_000 ** (-jnp.arange(0, d, 2) / d)  # (n, d/2)
+    even, odd = x[..., ::2], x[..., 1::2]
+    cos, sin = jnp.cos(angles), jnp.sin(angles)
+    pairs = even * cos - odd * sin, even * sin + odd * cos
+    return jnp.stack(pairs, axis=-1).reshape(x.shape)
+
+
+class CausalHeads(nnx.Module):
+    def __init__(self, D, H, rngs):
+        self.H = H
+        bare = {"use_bias": False, "rngs": rngs}
+        matrices = (nnx.Linear(D, D, **bare) for _ in range(4))
+        self.W_q, self.W_k, self.W_v, self.W_o = matrices
+
+    def project(self, x):  # (b, n, D) -> three of (b, H, n, D/H)
+        shape = (*x.shape[:2], self.H, -1)
+        each = self.W_q(x), self.W_k(x), self.W_v(x)
+        return [y.reshape(shape).swapaxes(1, 2) for y in each]
+
+    def score(self, q, k):  # -> (b, H, n, m), the queries are the last n of m
+        i = jnp.arange(k.shape[-2])
+        q, k = turn(q, i[-q.shape[-2] :]), turn(k, i)
+        return q @ k.mT / q.shape[-1] ** 0.5
+
+    def __call__(self, x):  # (b, n, D) -> (b, n, D), weights (b, H, n, m)
+        q, k, v = self.project(x)
+        scores = self.score(q, k)
+        n, m = scores.shape[-2:]
+        past = jnp.tri(n, m, m - n, dtype=bool)
+        weights = jax.nn.softmax(jnp.where(past, scores, -jnp.inf))
+        joined = (weights @ v).swapaxes(1, 2).reshape(x.shape)
+        return self.W_o(joined), weights
+
+
+class TextBlock(nnx.Module):
+    def __init__(self, D, H, rngs):
+        self.norm1 = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
+        self.norm2 = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
+        self.attention = CausalHeads(D, H, rngs)
+        wide = nnx.Linear(D, 4 * D, rngs=rngs)
+        narrow = nnx.Linear(4 * D, D, rngs=rngs)
+        self.feed_forward = nnx.Sequential(wide, jax.nn.relu, narrow)
+
+    def __call__(self, x):
+        out, weights = self.attention(self.norm1(x))
+        x = x + out
+        return x + self.feed_forward(self.norm2(x)), weights
+
+
+class GPT(nnx.Module):
+    """Tokens (b, n) -> logits (b, n, kinds) of what follows, and weights."""
+
+    def __init__(self, kinds, D=128, H=4, depth=4):
+        rngs = nnx.Rngs(0)
+        self.embedding = nnx.Embed(kinds, D, rngs=rngs)
+        blocks = [TextBlock(D, H, rngs) for _ in range(depth)]
+        self.blocks = nnx.List(blocks)
+        self.norm = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
+        self.out = nnx.Linear(D, kinds, rngs=rngs)
+
+    def __call__(self, tokens):
+        x, layers = self.embedding(tokens), []  # (b, n) -> (b, n, D)
+        for block in self.blocks:
+            x, weights = block(x)
+            layers.append(weights)
+        return self.out(self.norm(x)), jnp.stack(layers)
 
 
 # From book/08_kernels.md, Choose how the weight falls

@@ -201,7 +201,8 @@ class Adam:
     """Adam (Kingma and Ba, 2015, algorithm 1)."""
 
     def __init__(self, parameters):
-        self.parameters, self.t = parameters, tf.Variable(0.0, dtype="double")
+        self.parameters, kind = parameters, parameters[0].dtype
+        self.t = tf.Variable(0.0, dtype=kind)  # steps
         self.m = [tf.Variable(tf.zeros_like(p)) for p in parameters]
         self.v = [tf.Variable(tf.zeros_like(p)) for p in parameters]
 
@@ -230,17 +231,17 @@ def song_batch(rng):
     return draw_songs(32, rng)[0]  # (b, n + 1)
 
 
-def train(model, seed=0, draw=song_batch, steps=200, watch=None):
+def train(model, seed=0, draw=song_batch, steps=200, rate=0.015, watch=None):
     """Return the trained model; `watch` is called before each step."""
     rng = np.random.default_rng(seed)
     model(draw(np.random.default_rng(0)))  # makes the parameters
     adam = Adam(drawn(model, rng).trainable_variables)
-    corners = [0, 0.2 * steps, steps], [0.0006, 0.015, 0]  # steps, rates
+    corners = [0, 0.2 * steps, steps], [0.04 * rate, rate, 0]  # steps, rates
     for step in range(steps):
         if watch:
             watch(step, model)
-        rate = tf.constant(np.interp(step, *corners))
-        train_step(model, adam, rate, draw(rng))
+        now = tf.constant(np.interp(step, *corners), adam.t.dtype)
+        train_step(model, adam, now, draw(rng))
     return model
 
 
@@ -249,6 +250,76 @@ def maps(model, text):
     """Return the weights of all heads on one song, (layers * H, n, n)."""
     _, layers = model(to_letters(text))  # (layers, 1, H, n, n)
     return np.concatenate(layers[:, 0]).round(2)
+
+
+# From book/07_a_model_that_writes.md, The whole model in one cell
+def turn(x, i):  # rotary: x (b, H, n, d) at the positions i (n,)
+    pairs = tf.range(0, x.shape[-1], 2, dtype=x.dtype)
+    angles = tf.cast(i, x.dtype)[:, None] * 10_000 ** (-pairs / x.shape[-1])
+    even, odd = x[..., ::2], x[..., 1::2]
+    cos, sin = tf.cos(angles), tf.sin(angles)  # (n, d/2)
+    pairs = even * cos - odd * sin, even * sin + odd * cos
+    return tf.reshape(tf.stack(pairs, axis=-1), tf.shape(x))
+
+
+class CausalHeads(keras.layers.Layer):
+    def __init__(self, D, H):
+        super().__init__()
+        self.H = H
+        matrices = (keras.layers.Dense(D, use_bias=False) for _ in range(4))
+        self.W_q, self.W_k, self.W_v, self.W_o = matrices
+
+    def project(self, x):  # (b, n, D) -> three of (b, H, n, D/H)
+        shape = (tf.shape(x)[0], tf.shape(x)[1], self.H, x.shape[-1] // self.H)
+        each = self.W_q(x), self.W_k(x), self.W_v(x)
+        return [tf.transpose(tf.reshape(y, shape), (0, 2, 1, 3)) for y in each]
+
+    def score(self, q, k):  # -> (b, H, n, m), the queries are the last n of m
+        i = tf.range(tf.shape(k)[2])
+        q, k = turn(q, i[-tf.shape(q)[2] :]), turn(k, i)
+        return tf.matmul(q, k, transpose_b=True) / q.shape[-1] ** 0.5
+
+    def call(self, x):  # (b, n, D) -> (b, n, D), weights (b, H, n, m)
+        q, k, v = self.project(x)
+        scores = self.score(q, k)
+        n, m = tf.shape(scores)[2], tf.shape(scores)[3]
+        past = tf.range(m) <= tf.range(m - n, m)[:, None]  # (n, m)
+        weights = tf.nn.softmax(tf.where(past, scores, -np.inf))
+        joined = tf.transpose(weights @ v, (0, 2, 1, 3))
+        return self.W_o(tf.reshape(joined, tf.shape(x))), weights
+
+
+class TextBlock(keras.layers.Layer):
+    def __init__(self, D, H):
+        super().__init__()
+        self.norm1 = keras.layers.LayerNormalization(epsilon=1e-5)
+        self.norm2 = keras.layers.LayerNormalization(epsilon=1e-5)
+        self.attention = CausalHeads(D, H)
+        self.wide = keras.layers.Dense(4 * D, activation="relu")
+        self.narrow = keras.layers.Dense(D)
+
+    def call(self, x):
+        out, weights = self.attention(self.norm1(x))
+        x = x + out
+        return x + self.narrow(self.wide(self.norm2(x))), weights
+
+
+class GPT(keras.Model):
+    """Tokens (b, n) -> logits (b, n, kinds) of what follows, and weights."""
+
+    def __init__(self, kinds, D=128, H=4, depth=4):
+        super().__init__()
+        self.embedding = keras.layers.Embedding(kinds, D)
+        self.blocks = [TextBlock(D, H) for _ in range(depth)]
+        self.norm = keras.layers.LayerNormalization(epsilon=1e-5)
+        self.out = keras.layers.Dense(kinds)
+
+    def call(self, tokens):
+        x, layers = self.embedding(tokens), []  # (b, n) -> (b, n, D)
+        for block in self.blocks:
+            x, weights = block(x)
+            layers.append(weights)
+        return self.out(self.norm(x)), tf.stack(layers)
 
 
 # From book/08_kernels.md, Choose how the weight falls

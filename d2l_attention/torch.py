@@ -193,12 +193,12 @@ def song_batch(rng):
     return draw_songs(32, rng)[0]  # (b, n + 1)
 
 
-def train(model, seed=0, draw=song_batch, steps=200, watch=None):
+def train(model, seed=0, draw=song_batch, steps=200, rate=0.015, watch=None):
     """Return the trained model; `watch` is called before each step."""
     rng = np.random.default_rng(seed)
-    adam = torch.optim.Adam(drawn(model, rng).parameters(), lr=0.015)
+    adam = torch.optim.Adam(drawn(model, rng).parameters(), lr=rate)
     corners = [0, 0.2 * steps, steps], [0.04, 1, 0]  # steps, share of lr
-    rate = LambdaLR(adam, lambda step: np.interp(step, *corners))
+    schedule = LambdaLR(adam, lambda step: np.interp(step, *corners))
     for step in range(steps):
         if watch:
             watch(step, model)
@@ -208,7 +208,7 @@ def train(model, seed=0, draw=song_batch, steps=200, watch=None):
         adam.zero_grad()
         loss.backward()
         adam.step()
-        rate.step()
+        schedule.step()
     return model.eval()
 
 
@@ -219,6 +219,70 @@ def maps(model, text):
     model(to_letters(text))
     each = [block.attention.attention_weights[0] for block in model.blocks]
     return torch.cat(each).round(decimals=2)
+
+
+# From book/07_a_model_that_writes.md, The whole model in one cell
+def turn(x, i):  # rotary: x (b, H, n, d) at the positions i (n,)
+    d = x.shape[-1]
+    angles = i[:, None] * 10_000 ** (-torch.arange(0, d, 2) / d)  # (n, d/2)
+    even, odd, cos, sin = x[..., ::2], x[..., 1::2], angles.cos(), angles.sin()
+    pairs = even * cos - odd * sin, even * sin + odd * cos
+    return torch.stack(pairs, dim=-1).flatten(-2)
+
+
+class CausalHeads(nn.Module):
+    def __init__(self, D, H):
+        super().__init__()
+        self.H = H
+        matrices = (nn.Linear(D, D, bias=False) for _ in range(4))
+        self.W_q, self.W_k, self.W_v, self.W_o = matrices
+
+    def project(self, x):  # (b, n, D) -> three of (b, H, n, D/H)
+        each = self.W_q(x), self.W_k(x), self.W_v(x)
+        return [y.unflatten(-1, (self.H, -1)).transpose(1, 2) for y in each]
+
+    def score(self, q, k):  # -> (b, H, n, m), the queries are the last n of m
+        i = torch.arange(k.shape[-2])
+        q, k = turn(q, i[-q.shape[-2] :]), turn(k, i)
+        return q @ k.mT / q.shape[-1] ** 0.5
+
+    def forward(self, x):  # (b, n, D) -> (b, n, D)
+        q, k, v = self.project(x)
+        scores = self.score(q, k)
+        n, m = scores.shape[-2:]
+        past = torch.ones(n, m).tril(m - n).bool()
+        weights = scores.masked_fill(~past, -torch.inf).softmax(-1)
+        self.attention_weights = weights.detach()  # to look at
+        return self.W_o((weights @ v).transpose(1, 2).flatten(2))
+
+
+class TextBlock(nn.Module):
+    def __init__(self, D, H):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(D), nn.LayerNorm(D)
+        self.attention = CausalHeads(D, H)
+        wide, narrow = nn.Linear(D, 4 * D), nn.Linear(4 * D, D)
+        self.feed_forward = nn.Sequential(wide, nn.ReLU(), narrow)
+
+    def forward(self, x):
+        x = x + self.attention(self.norm1(x))
+        return x + self.feed_forward(self.norm2(x))
+
+
+class GPT(nn.Module):
+    """Tokens (b, n) -> logits (b, n, kinds) of what follows."""
+
+    def __init__(self, kinds, D=128, H=4, depth=4):
+        super().__init__()
+        self.embedding = nn.Embedding(kinds, D)
+        self.blocks = nn.ModuleList(TextBlock(D, H) for _ in range(depth))
+        self.norm, self.out = nn.LayerNorm(D), nn.Linear(D, kinds)
+
+    def forward(self, tokens):
+        x = self.embedding(tokens)  # (b, n) -> (b, n, D)
+        for block in self.blocks:
+            x = block(x)
+        return self.out(self.norm(x))
 
 
 # From book/08_kernels.md, Choose how the weight falls
