@@ -212,10 +212,10 @@ def spell(numbers):
 
 
 @cache
-def rule(steps):
+def rule(steps, rate):
     """Adam, whose learning rate rises for a fifth of the steps, then falls."""
     corners = jnp.array([0, 0.2 * steps, steps])
-    rates = jnp.array([0.0006, 0.015, 0])
+    rates = jnp.array([0.04 * rate, rate, 0])
     return optax.adam(lambda step: jnp.interp(step, corners, rates))
 
 
@@ -235,10 +235,10 @@ def song_batch(rng):
     return draw_songs(32, rng)[0]  # (b, n + 1)
 
 
-def train(model, seed=0, draw=song_batch, steps=200, watch=None):
+def train(model, seed=0, draw=song_batch, steps=200, rate=0.015, watch=None):
     """Return the trained model; `watch` is called before each step."""
     rng = np.random.default_rng(seed)
-    adam = nnx.Optimizer(drawn(model, rng), rule(steps), wrt=nnx.Param)
+    adam = nnx.Optimizer(drawn(model, rng), rule(steps, rate), wrt=nnx.Param)
     for step in range(steps):
         if watch:
             watch(step, model)

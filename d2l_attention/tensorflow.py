@@ -230,17 +230,17 @@ def song_batch(rng):
     return draw_songs(32, rng)[0]  # (b, n + 1)
 
 
-def train(model, seed=0, draw=song_batch, steps=200, watch=None):
+def train(model, seed=0, draw=song_batch, steps=200, rate=0.015, watch=None):
     """Return the trained model; `watch` is called before each step."""
     rng = np.random.default_rng(seed)
     model(draw(np.random.default_rng(0)))  # makes the parameters
     adam = Adam(drawn(model, rng).trainable_variables)
-    corners = [0, 0.2 * steps, steps], [0.0006, 0.015, 0]  # steps, rates
+    corners = [0, 0.2 * steps, steps], [0.04 * rate, rate, 0]  # steps, rates
     for step in range(steps):
         if watch:
             watch(step, model)
-        rate = tf.constant(np.interp(step, *corners))
-        train_step(model, adam, rate, draw(rng))
+        now = tf.constant(np.interp(step, *corners))
+        train_step(model, adam, now, draw(rng))
     return model
 
 

@@ -193,12 +193,12 @@ def song_batch(rng):
     return draw_songs(32, rng)[0]  # (b, n + 1)
 
 
-def train(model, seed=0, draw=song_batch, steps=200, watch=None):
+def train(model, seed=0, draw=song_batch, steps=200, rate=0.015, watch=None):
     """Return the trained model; `watch` is called before each step."""
     rng = np.random.default_rng(seed)
-    adam = torch.optim.Adam(drawn(model, rng).parameters(), lr=0.015)
+    adam = torch.optim.Adam(drawn(model, rng).parameters(), lr=rate)
     corners = [0, 0.2 * steps, steps], [0.04, 1, 0]  # steps, share of lr
-    rate = LambdaLR(adam, lambda step: np.interp(step, *corners))
+    schedule = LambdaLR(adam, lambda step: np.interp(step, *corners))
     for step in range(steps):
         if watch:
             watch(step, model)
@@ -208,7 +208,7 @@ def train(model, seed=0, draw=song_batch, steps=200, watch=None):
         adam.zero_grad()
         loss.backward()
         adam.step()
-        rate.step()
+        schedule.step()
     return model.eval()
 
 
