@@ -21,7 +21,7 @@ from d2l_attention.practice.arcs import held_by, unpacked
 CHAPTERS = {
     "sentence": "00_start_here",
     "translator": "15_attention_that_learns_to_align",
-    "singer": "07_a_model_that_writes",
+    "singer": "06_inside_a_small_model",
 }
 SHOWN = [(kind, edition.framework) for kind in CHAPTERS for edition in BOOK.editions]
 INPUTS = 50
@@ -71,7 +71,13 @@ SAYS = {  # what is typed, and what is said and written then
         *((date, "“.” gives weight to: .*", r"It writes: \S+") for date in DATES),
         *((text, ".*", r"It writes: \S+, though this is no date in one.*") for text in NO_DATES),
     ],
-    "singer": [("lalala", f"“a” gives most weight to, head by head: ({WEIGHT}|none).*", ".*")],
+    "singer": [
+        (
+            "lalala",
+            f"“a” gives most weight to, head by head: ({WEIGHT}|none).*",
+            "It expects next: [a-z]",
+        )
+    ],
 }
 
 

@@ -300,15 +300,7 @@
     const results = {
       sentence: (run) => held.reads[run.written[0]],
       translator: (run) => run.tokens.join(""),
-      singer: (run, read) => { // the likeliest letter, again and again
-        let ids = read.ids, next = run.written.at(-1), song = "";
-        for (let i = 0; i < 12; i++) {
-          song += held.reads[next];
-          ids = [...ids, next];
-          if (i < 11) next = models.singer(weights(step.input.value), ids).written.at(-1);
-        }
-        return song;
-      },
+      singer: (run) => held.reads[run.written[last.at]],
     };
     const play = () => { // digit by digit
       show();

@@ -58,7 +58,7 @@ KINDS = {
     "singer": Kind(
         worded("Your song"),
         worded("letter that asks"),
-        worded("It sings on:"),
+        worded("It expects next:"),
         29,
         (380, 76, 0),
         HEADS,
