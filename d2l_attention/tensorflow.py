@@ -240,7 +240,7 @@ def train(model, seed=0, draw=song_batch, steps=200, rate=0.015, watch=None):
     for step in range(steps):
         if watch:
             watch(step, model)
-        now = tf.constant(np.interp(step, *corners))
+        now = tf.constant(np.interp(step, *corners), adam.t.dtype)
         train_step(model, adam, now, draw(rng))
     return model
 
