@@ -145,3 +145,25 @@
   });
   addEventListener("afterprint", () => { for (const fold of opened) fold.open = false; });
 })();
+
+// Chapter 0's five steps: one picture that stays and changes as the reader scrolls.
+addEventListener("DOMContentLoaded", () => {
+  const steps = ["query", "scores", "mask", "weights", "sum"].map((s) => document.querySelector(`.bd-article img[src*="/strip_${s}."]`));
+  if (steps.includes(null)) return;
+  const cues = steps.map((img) => img.parentElement.previousElementSibling); // the text before a step
+  const stages = steps.map(({ src, alt }) => ({ src, alt }));
+  steps[0].parentElement.classList.add("changing");
+  const still = (on) => { // on paper, all five stand
+    for (const img of steps.slice(1)) img.parentElement.hidden = !on;
+    if (on) Object.assign(steps[0], stages[0]);
+  };
+  addEventListener("beforeprint", () => still(true));
+  addEventListener("afterprint", () => still(false));
+  still(false);
+  const change = () => {
+    const below = steps[0].getBoundingClientRect().bottom + innerHeight / 6;
+    Object.assign(steps[0], stages[Math.max(0, cues.findLastIndex((cue) => cue.getBoundingClientRect().top < below))]);
+  };
+  addEventListener("scroll", change, { passive: true });
+  change();
+});
