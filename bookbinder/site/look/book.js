@@ -153,6 +153,7 @@ addEventListener("DOMContentLoaded", () => {
   const cues = steps.map((img) => img.parentElement.previousElementSibling); // the text before a step
   const stages = steps.map(({ src, alt }) => ({ src, alt }));
   steps[0].parentElement.classList.add("changing");
+  for (const cue of cues.slice(1)) cue.classList.add("cue");
   const still = (on) => { // on paper, all five stand
     for (const img of steps.slice(1)) img.parentElement.hidden = !on;
     if (on) Object.assign(steps[0], stages[0]);
@@ -161,8 +162,8 @@ addEventListener("DOMContentLoaded", () => {
   addEventListener("afterprint", () => still(false));
   still(false);
   const change = () => {
-    const below = steps[0].getBoundingClientRect().bottom + innerHeight / 6;
-    Object.assign(steps[0], stages[Math.max(0, cues.findLastIndex((cue) => cue.getBoundingClientRect().top < below))]);
+    const read = cues.findLastIndex((cue) => cue.getBoundingClientRect().top < innerHeight / 2);
+    Object.assign(steps[0], stages[Math.max(0, read)]);
   };
   addEventListener("scroll", change, { passive: true });
   change();
