@@ -92,7 +92,7 @@ def split_heads(x: Array, heads: int) -> Array:
 
 
 class ManyHeads(nnx.Module):
-    """Multi-head attention (5.3): its output, and weights (b, H, n, m)."""
+    """Multi-head attention (5.3): its output, and weights (b, H, n, n)."""
 
     def __init__(self, D, H, rngs):
         self.H = H
@@ -100,19 +100,14 @@ class ManyHeads(nnx.Module):
         matrices = (nnx.Linear(D, D, **bare) for _ in range(4))
         self.W_q, self.W_k, self.W_v, self.W_o = matrices
 
-    def project(self, queries, keys, values):  # (b, n, D) -> (b, H, n, D/H)
-        each = (self.W_q, queries), (self.W_k, keys), (self.W_v, values)
-        return [split_heads(W(x), self.H) for W, x in each]
-
-    def score(self, q, k):  # (b, H, n, D/H), (b, H, m, D/H) -> (b, H, n, m)
+    def score(self, q, k):  # (b, H, n, D/H) twice -> (b, H, n, n)
         return q @ k.mT / q.shape[-1] ** 0.5
 
     def __call__(self, queries, keys, values, valid_lens=None, causal=False):
-        q, k, v = self.project(queries, keys, values)
-        scores = self.score(q, k)
-        n, m = scores.shape[-2:]  # the queries are the last n of m positions
-        past = jnp.tri(n, m, m - n, dtype=bool) if causal else None
-        weights = masked_softmax(scores, valid_lens, past)
+        each = (self.W_q, queries), (self.W_k, keys), (self.W_v, values)
+        q, k, v = (split_heads(W(x), self.H) for W, x in each)
+        past = jnp.tri(queries.shape[1], dtype=bool) if causal else None
+        weights = masked_softmax(self.score(q, k), valid_lens, past)
         joined = (weights @ v).swapaxes(1, 2).reshape(queries.shape)
         return self.W_o(joined), weights
 
@@ -145,13 +140,11 @@ class RotaryHeads(ManyHeads):
     """Heads whose queries and keys are turned by their positions."""
 
     def score(self, q, k):
-        n, m = q.shape[-2], k.shape[-2]
-        q = rotate(q, jnp.arange(m - n, m))  # the last n of m
-        return super().score(q, rotate(k))
+        return super().score(rotate(q), rotate(k))
 
 
 class Block(nnx.Module):
-    """Return (5.4) of x, and the attention weights (b, H, n, m)."""
+    """Return (5.4) of x, and the attention weights (b, H, n, n)."""
 
     def __init__(self, D, H, rngs):
         self.norm1 = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)

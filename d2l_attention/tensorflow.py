@@ -87,7 +87,7 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
 
 
 class ManyHeads(keras.layers.Layer):
-    """Multi-head attention (5.3): its output, and weights (b, H, n, m)."""
+    """Multi-head attention (5.3): its output, and weights (b, H, n, n)."""
 
     def __init__(self, D, H):
         super().__init__()
@@ -95,19 +95,15 @@ class ManyHeads(keras.layers.Layer):
         matrices = (keras.layers.Dense(D, use_bias=False) for _ in range(4))
         self.W_q, self.W_k, self.W_v, self.W_o = matrices
 
-    def project(self, queries, keys, values):  # (b, n, D) -> (b, H, n, D/H)
-        each = (self.W_q, queries), (self.W_k, keys), (self.W_v, values)
-        return [split_heads(W(x), self.H) for W, x in each]
-
-    def score(self, q, k):  # (b, H, n, D/H), (b, H, m, D/H) -> (b, H, n, m)
+    def score(self, q, k):  # (b, H, n, D/H) twice -> (b, H, n, n)
         return tf.matmul(q, k, transpose_b=True) / q.shape[-1] ** 0.5
 
     def call(self, queries, keys, values, valid_lens=None, causal=False):
-        q, k, v = self.project(queries, keys, values)
-        scores = self.score(q, k)
-        n, m = sizes(scores)[-2:]  # the queries are the last n of m positions
-        past = tf.range(m) <= tf.range(m - n, m)[:, None]  # (n, m)
-        weights = masked_softmax(scores, valid_lens, past if causal else None)
+        each = (self.W_q, queries), (self.W_k, keys), (self.W_v, values)
+        q, k, v = (split_heads(W(x), self.H) for W, x in each)
+        i = tf.range(sizes(queries)[1])
+        past = i <= i[:, None] if causal else None  # (n, n)
+        weights = masked_softmax(self.score(q, k), valid_lens, past)
         joined = tf.transpose(weights @ v, (0, 2, 1, 3))
         return self.W_o(tf.reshape(joined, sizes(queries))), weights
 
@@ -128,13 +124,11 @@ class RotaryHeads(ManyHeads):
     """Heads whose queries and keys are turned by their positions."""
 
     def score(self, q, k):
-        n, m = sizes(q)[-2], sizes(k)[-2]
-        q = rotate(q, tf.range(m - n, m))  # the last n of m
-        return super().score(q, rotate(k))
+        return super().score(rotate(q), rotate(k))
 
 
 class Block(keras.layers.Layer):
-    """Return (5.4) of x, and the attention weights (b, H, n, m)."""
+    """Return (5.4) of x, and the attention weights (b, H, n, n)."""
 
     def __init__(self, D, H):
         super().__init__()

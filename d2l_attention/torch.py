@@ -93,19 +93,15 @@ class ManyHeads(nn.Module):
         matrices = (nn.Linear(D, D, bias=False) for _ in range(4))
         self.W_q, self.W_k, self.W_v, self.W_o = matrices
 
-    def project(self, queries, keys, values):  # (b, n, D) -> (b, H, n, D/H)
-        each = (self.W_q, queries), (self.W_k, keys), (self.W_v, values)
-        return [split_heads(W(x), self.H) for W, x in each]
-
-    def score(self, q, k):  # (b, H, n, D/H), (b, H, m, D/H) -> (b, H, n, m)
+    def score(self, q, k):  # (b, H, n, D/H) twice -> (b, H, n, n)
         return q @ k.mT / q.shape[-1] ** 0.5
 
     def forward(self, queries, keys, values, valid_lens=None, causal=False):
-        q, k, v = self.project(queries, keys, values)
-        scores = self.score(q, k)
-        n, m = scores.shape[-2:]  # the queries are the last n of m positions
-        past = torch.ones(n, m).tril(m - n).bool() if causal else None
-        weights = masked_softmax(scores, valid_lens, past)
+        each = (self.W_q, queries), (self.W_k, keys), (self.W_v, values)
+        q, k, v = (split_heads(W(x), self.H) for W, x in each)
+        n = queries.shape[1]
+        past = torch.ones(n, n).tril().bool() if causal else None
+        weights = masked_softmax(self.score(q, k), valid_lens, past)
         self.attention_weights = weights.detach()  # to look at
         return self.W_o((weights @ v).transpose(1, 2).flatten(2))  # (b, n, D)
 
@@ -127,9 +123,7 @@ class RotaryHeads(ManyHeads):
     """Heads whose queries and keys are turned by their positions."""
 
     def score(self, q, k):
-        n, m = q.shape[-2], k.shape[-2]
-        q = rotate(q, torch.arange(m - n, m))  # the last n of m
-        return super().score(q, rotate(k))
+        return super().score(rotate(q), rotate(k))
 
 
 class Block(nn.Module):
