@@ -13,7 +13,6 @@ from d2l_attention.practice import (
     Points,
     Regions,
     Score,
-    Surface,
     Toggles,
     explore,
 )
@@ -124,7 +123,6 @@ def dragged(kind, x_of_query, y_of_query):
     return {
         "weights": softmax(scores_of(kind, query)),
         "scores": scores_of(kind, PLANE).T,
-        "first": scores_of(kind, PLANE)[:, 0],
     }
 
 
@@ -144,12 +142,11 @@ def planes(kind="distance", x=-3.0, y=1.5):
                 height=300,
             ),
             Plot(
-                Surface(SIDE, SIDE, "first", levels=range(-4, 5), label="score"),
                 Points(*drag, color="query", label="query"),
                 title="one score",
                 drag=(None, "y_of_query"),
             ),
-            Plot(Surface(SIDE, SIDE, SIDE[:, None] * SIDE, levels=[-4, 0, 4]), title="saddle"),
+            Plot(Points(*PLACES.T, label="keys"), title="keys"),
         ],
         large="picture",
         live=Live("weights", drag, forms),

@@ -34,7 +34,7 @@ from d2l_attention.practice.checking import Result, check
 from d2l_attention.practice.exercises import Exercise
 from d2l_attention.practice.explorer import Explorer, Toggles, explore
 from d2l_attention.practice.explorer_live import Live, Score
-from d2l_attention.practice.explorer_planes import Regions, Surface
+from d2l_attention.practice.explorer_planes import Regions
 from d2l_attention.practice.explorer_plots import (
     Arrow,
     Bars,
@@ -61,7 +61,6 @@ __all__ = [
     "Regions",
     "Result",
     "Score",
-    "Surface",
     "Toggles",
     "audit",
     "check",

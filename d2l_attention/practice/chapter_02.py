@@ -6,17 +6,6 @@ from d2l_attention.practice.exercises import Exercise, when
 from d2l_attention.practice.numerics import softmax
 
 
-def halves(vectors):
-    return 0.5 * (vectors**2).sum(-1)
-
-
-def half_norms(vectors):
-    return 0.5 * np.linalg.norm(vectors, axis=-1)
-
-
-# ---- 2.2
-
-
 def covariance(weights, keys):
     return product_of_deviations(keys - weights @ keys, weights[:, None])
 

@@ -1,7 +1,7 @@
-"""What an explorer shows over a plane: which key wins where, and how high a surface is.
+"""What an explorer shows over a plane: which key wins where.
 
-A function gives heights on a grid. Outlines of few corners take their place: they are smooth at
-any size, and all frames that share them store them once.
+A function gives the scores of the keys on a grid. Outlines of few corners take their place: they
+are smooth at any size, and all frames that share them store them once.
 """
 
 import copy
@@ -18,7 +18,6 @@ from d2l_attention.practice.explorer_plots import (
     Area,
     Mark,
     Name,
-    Numbers,
     Parts,
     Piece,
     Plot,
@@ -31,81 +30,38 @@ STRAIGHT = 0.004  # a corner is left out that is so little off a straight line: 
 DIGITS = 2
 WIDE = 3.0, 1.0  # how much more room a name needs across than up
 ROOM = 0.04  # half of its height
-DARK_TO_BRIGHT = "00224e 35456c 666970 948e77 c8b866 fee838"  # cividis: one order for all eyes
 
-Band = tuple[np.ndarray, float]  # where heights (y, x) are larger than a number
-Outlines = tuple[list[np.ndarray], np.ndarray]  # rings (points, 2) of each band, places of names
+Outlines = tuple[list[np.ndarray], np.ndarray]  # rings (points, 2) of each region, places of names
 
 
 @dataclass(frozen=True)
-class Field(Mark):
-    """Heights over a grid of `x` (across) and `y` (up), which stay: areas show them."""
+class Regions(Mark):
+    """Scores of up to five keys over a grid of `x` (across) and `y` (up), which stay.
 
-    heights: Numbers = ()  # a part, or numbers that stay: (..., y, x), or (..., y times x)
+    Each key shades where its score is the largest, and its name stands there. Keys that tie all
+    over the plane share a region.
+    """
+
+    heights: str = ""  # the part that holds the scores: (key, y, x), or (key, y times x)
     _: KW_ONLY
     names: Sequence[str] = ()
 
-    def grids(self, parts: Parts) -> np.ndarray:
-        held = parts[self.heights] if isinstance(self.heights, str) else as_array(self.heights)
-        return np.asarray(held, float).reshape(-1, as_array(self.y).size, as_array(self.x).size)
-
-    def outlines(self, grids: np.ndarray, stay: list) -> Outlines:
-        """Return the outlines of all bands, and where their names stand, off what stays."""
+    def outlines(self, heights: np.ndarray, stay: list) -> Outlines:
+        """Return the outlines of all regions, and where their names stand, off what stays."""
         x, y = (np.asarray(as_array(n), float) for n in (self.x, self.y))
-        bands, places = self.bands(grids), []
-        for lead, low in bands[: len(self.names)]:
-            places.append(roomiest(x, y, lead > low, stay + places))
-        return [rings_of(x, y, *band) for band in bands], np.reshape(places, (-1, 2))
-
-
-@dataclass(frozen=True)
-class Regions(Field):
-    """Heights are scores of up to five keys: each shades where its score is the largest.
-
-    Its name stands in its region. Keys that tie all over the plane share one.
-    """
-
-    def bands(self, scores: np.ndarray) -> list[Band]:
-        leads = []
+        scores = heights.reshape(-1, y.size, x.size)
+        rings, places = [], []
         for own in scores:
             others = [s for s in scores if abs(s - own).max() > SAME]
-            leads.append(own - np.max(others, axis=0))
-        return [(lead, 0.0) for lead in leads]
-
-    def looks(self) -> list[dict[str, str]]:
-        return [{"color": shade} for shade in SHADES[: len(self.names)]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Surface(Field):
-    """A surface from above: a band between each two `levels`, the higher the brighter.
-
-    The first and the last have all that is below and above.
-    """
-
-    levels: Sequence[float]
-
-    def bands(self, grids: np.ndarray) -> list[Band]:
-        lows = [-np.inf, *self.levels[1:-1]]  # each band lies upon those below it, without gaps
-        return [(grids[0], low) for low in lows]
-
-    def looks(self) -> list[dict[str, str]]:
-        last = len(self.levels) - 2
-        ends = {0: f"≤ {self.levels[1]:g}", last: f"≥ {self.levels[-2]:g}"} if self.label else {}
-        labels = [f"{self.label} {ends[i]}" if i in ends else "" for i in range(last + 1)]
-        return [{"color": shade(i / last), "label": text} for i, text in enumerate(labels)]
+            lead = own - np.max(others, axis=0)
+            places.append(roomiest(x, y, lead > 0, stay + places))
+            rings.append(rings_of(x, y, lead))
+        return rings, np.reshape(places, (-1, 2))
 
 
-def shade(height: float) -> str:
-    """Return the color of a height from 0 to 1."""
-    channels = np.array([list(bytes.fromhex(stop)) for stop in DARK_TO_BRIGHT.split()]).T
-    places = np.linspace(0, 1, len(channels[0]))
-    return "#" + bytes(round(np.interp(height, places, c)) for c in channels).hex()
-
-
-def rings_of(x: np.ndarray, y: np.ndarray, z: np.ndarray, low: float) -> np.ndarray:
-    """Return the rings around z > low as rows (x, y), with NaN between two rings."""
-    polygons, offsets = contour_generator(x, y, z).filled(low, np.inf)
+def rings_of(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Return the rings around z > 0 as rows (x, y), with NaN between two rings."""
+    polygons, offsets = contour_generator(x, y, z).filled(0, np.inf)
     rows = []
     for corners, begins in zip(polygons, offsets, strict=True):
         for begin, end in itertools.pairwise(begins):
@@ -152,9 +108,9 @@ def roomiest(x: np.ndarray, y: np.ndarray, inside: np.ndarray, taken: list) -> l
 
 
 def expanded(draw: Sequence[Plot], frames: list[Parts]) -> tuple[list[Plot], list[Parts]]:
-    """Return plots with an area for each band and a text for each name in the place of fields.
+    """Return plots with an area for each region and a text for each name in the place of regions.
 
-    In each frame the heights that a field shows become one row of numbers: its outlines.
+    In each frame the scores that they show become one row of numbers: the outlines.
     """
     frames, plots = [dict(parts) for parts in frames], [copy.copy(plot) for plot in draw]
     for plot in plots:
@@ -162,39 +118,32 @@ def expanded(draw: Sequence[Plot], frames: list[Parts]) -> tuple[list[Plot], lis
         plot.marks = [
             part
             for mark in plot.marks
-            for part in (areas(mark, stay, frames) if isinstance(mark, Field) else [mark])
+            for part in (areas(mark, stay, frames) if isinstance(mark, Regions) else [mark])
         ]
     return plots, frames
 
 
-def areas(field: Field, stay: list, frames: list[Parts]) -> list[Mark]:
-    """Return the marks of a field, and put the numbers that they show into the frames."""
-    stays = not isinstance(field.heights, str)
-    known: dict[bytes, Outlines] = {}  # many frames share heights
+def areas(regions: Regions, stay: list, frames: list[Parts]) -> list[Mark]:
+    """Return the marks of regions, and put the numbers that they show into the frames."""
+    part, names = regions.heights, regions.names
+    known: dict[bytes, Outlines] = {}  # many frames share scores
     held = []
-    for parts in frames[:1] if stays else frames:
-        grids = field.grids(parts)
-        if grids.tobytes() not in known:
-            known[grids.tobytes()] = field.outlines(grids, stay)
-        held.append(known[grids.tobytes()])
+    for parts in frames:
+        heights = np.asarray(parts[part], float)
+        key = heights.tobytes()
+        if key not in known:
+            known[key] = regions.outlines(heights, stay)
+        held.append(known[key])
     corners = np.max([[len(ring) for ring in rings] for rings, _ in held], axis=0)
-    rows = [np.concatenate([*columns(rings, corners), *names.T]) for rings, names in held]
-    if not stays:
-        for parts, row in zip(frames, rows, strict=True):
-            parts[field.heights] = row
-
-    def piece(begin: int, count: int) -> Numbers:
-        return (
-            rows[0][begin : begin + count].tolist() if stays else Piece(field.heights, begin, count)
-        )
-
-    marks, begin, y, names = [], 0, int(corners.sum()), len(field.names)
-    for count, look in zip(corners.tolist(), field.looks(), strict=True):
-        marks.append(Area(piece(begin, count), piece(y + begin, count), **look))
+    for parts, (rings, places) in zip(frames, held, strict=True):
+        parts[part] = np.concatenate([*columns(rings, corners), *places.T])
+    marks, begin, y = [], 0, int(corners.sum())
+    for count, color in zip(corners.tolist(), SHADES[: len(names)], strict=True):
+        marks.append(Area(Piece(part, begin, count), Piece(part, y + begin, count), color=color))
         begin += count
     return marks + [
-        Name(piece(2 * y + i, 1), piece(2 * y + names + i, 1), text=name)
-        for i, name in enumerate(field.names)
+        Name(Piece(part, 2 * y + i, 1), Piece(part, 2 * y + len(names) + i, 1), text=name)
+        for i, name in enumerate(names)
     ]
 
 
