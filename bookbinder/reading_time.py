@@ -14,7 +14,7 @@ from bookbinder.page import Line, lines_of
 STAR = "★"
 LEVELS = {1: 5, 2: 15, 3: 30}  # minutes by the number of stars in a heading
 MINUTES = {"words": 1 / 150, "lines": 1 / 6, "formulas": 1.2, "pictures": 0.5, "explorers": 3.5}
-EXPLORER = re.compile(r"\b(?:explore|draw_arcs)\(")
+EXPLORER = re.compile(r"\b(?:explore|draw_arcs|go_on)\(")
 WORD = re.compile(r"[^\W_](?:[^\W_]|['’.])*")
 
 

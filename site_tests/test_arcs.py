@@ -221,3 +221,15 @@ def test_the_site_loads_the_weights_of_a_widget_that_comes_into_view(reading):
     state = page.evaluate(STATE)
     assert state["height"] <= 560
     assert "gives weight to" in state["says"]
+
+
+def test_the_model_that_writes_computes_what_pytorch_computes_and_goes_on(reading):
+    page, text = reading("07_a_model_that_writes.html"), "The score of a query and a key"
+    reads = sorted({*(ROOT / "d2l_attention/data/book.txt").read_text("utf-8")})
+    with np.load(ROOT / "d2l_attention/data/writer.npz") as stored:
+        model = loaded(d2l.GPT(len(reads)), [*stored.values()])
+    logits = model(torch.tensor([[reads.index(letter) for letter in text]]))[0].detach()
+    found = page.locator(".d2l-arcs.writer").evaluate("(root, text) => root.run(text)", text)
+    np.testing.assert_allclose(found["logits"], logits, atol=1e-4)
+    page.locator(".d2l-arcs.writer button").click()
+    page.wait_for_function("document.querySelector('.writer .out').textContent.length > 99")

@@ -146,7 +146,6 @@ def planes(kind="distance", x=-3.0, y=1.5):
                 title="one score",
                 drag=(None, "y_of_query"),
             ),
-            Plot(Points(*PLACES.T, label="keys"), title="keys"),
         ],
         large="picture",
         live=Live("weights", drag, forms),

@@ -5,13 +5,17 @@ import re
 from collections.abc import Callable
 from hashlib import sha256
 from html import escape
+from importlib import resources
 from pathlib import Path
 from xml.etree import ElementTree
+
+import numpy as np
 
 from bookbinder.catalogs import worded
 from bookbinder.site.equations import Typeset
 from bookbinder.site.svg import slim, with_dark_version
 from bookbinder.site.texts import page_scripts
+from d2l_attention.practice.arcs import packed
 
 UNUSED = ("**/*.map", "**/*.LICENSE.txt.map", "_static/*macros.html", ".buildinfo*", "objects.inv")
 UNUSED += ("searchindex.js", "_static/searchtools.js", "_static/language_data.js")
@@ -28,7 +32,7 @@ ICON = (
     '"/>'
 )
 PICTURE = re.compile(r'<img(?=[^>]* src="(_images/[^"]+)")(?![^>]* width=)')
-WEIGHTS = re.compile(r' data-weights="([^"]{100000,})"')  # of a model that `draw_arcs` shows
+WEIGHTS = re.compile(r' data-(?:weights="([^"]{100000,})"|model="(\w+)")')  # of models in a page
 WEIGHTS_FILE = "_static/weights-{}.js"  # which its script asks for when the widget is near
 FONT = re.compile(r"url\((fonts/[\w-]+\.woff2)\)")
 NOT_COLORED = re.compile(r'<span class="(?:nn?|p|w)">([^<]*)</span>')  # in pygments' styles
@@ -58,7 +62,7 @@ def finish(folder: Path, equations: Typeset, said: Say) -> None:
     sizes = finish_pictures(folder)
     for name, page in pages.items():
         page = equations.page(SCRIPT_TAG.sub("", page))
-        page = WEIGHTS.sub(lambda held: kept_beside(held[1], folder), page)
+        page = WEIGHTS.sub(lambda held: kept_beside(held[1] or stored(held[2]), folder), page)
         (folder / name).write_text(finished(page, sizes, said), encoding="utf-8")
     for look in filter(Path.exists, (static / "book.css", static / "language.css")):
         text = look.read_text("utf-8").replace(f'"{DRAWN}"', f'"{said(DRAWN)}"')
@@ -120,6 +124,12 @@ def inlined(font: Path) -> str:
     data = base64.b64encode(font.read_bytes()).decode()
     font.unlink()
     return f"url(data:font/woff2;base64,{data})"
+
+
+def stored(name: str) -> str:
+    """Return the parameters of a model that the package has, as a page holds them."""
+    with np.load(resources.files("d2l_attention") / "data" / f"{name}.npz") as arrays:
+        return packed(list(arrays.values()))
 
 
 def kept_beside(weights: str, folder: Path) -> str:

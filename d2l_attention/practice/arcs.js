@@ -24,6 +24,41 @@
   };
   const blend = (weights, rows) => rows[0].map((_, i) => weights.reduce((sum, w, j) => sum + w * rows[j][i], 0));
   const top = (p) => p.indexOf(Math.max(...p));
+  const norm = (x, g, b) => {
+    const mean = x.reduce((a, v) => a + v) / x.length;
+    const variance = x.reduce((a, v) => a + (v - mean) ** 2, 0) / x.length;
+    return x.map((v, i) => ((v - mean) / Math.sqrt(variance + 1e-5)) * g[i] + b[i]);
+  };
+  const turn = (x, at) => x.map((v, i) => { // chapter 4's rotate
+    const angle = at * 10000 ** (-(i - (i % 2)) / x.length);
+    return Math.cos(angle) * v + (i % 2 ? 1 : -1) * Math.sin(angle) * x[i + (i % 2 ? -1 : 1)];
+  });
+  const decode = ([embedding, ...W], ids, heads, kept = []) => { // blocks: norms, attention, feed-forward; then norm and logits
+    const found = { weights: [] };
+    let x = ids.map((id) => embedding[id]);
+    for (let at = 0; at < W.length - 4; at += 12) {
+      const [g1, b1, g2, b2, W_q, W_k, W_v, W_o, up, up_b, down, down_b] = W.slice(at);
+      const h = x.map((v) => norm(v, g1, b1)), size = W_q.length / heads;
+      const joined = Array.from({ length: heads }, (_, head) => {
+        const part = (M) => h.map((v) => times(M.slice(head * size, head * size + size), v));
+        const [K, V] = (kept[at * heads + head] ??= [[], []]), before = K.length; // a cache
+        K.push(...part(W_k).map((k, i) => turn(k, before + i)));
+        V.push(...part(W_v));
+        const weights = part(W_q).map((q, i) => {
+          const turned = turn(q, before + i);
+          return softmax(K.slice(0, before + i + 1).map((k) => dot(turned, k) / Math.sqrt(size)));
+        });
+        found.weights.push(weights);
+        return weights.map((w) => blend(w, V));
+      });
+      x = x.map((v, i) => add(v, times(W_o, joined.flatMap((o) => o[i]))));
+      x = x.map((v) => add(v, times(down, times(up, norm(v, g2, b2), up_b).map((u) => Math.max(u, 0)), down_b)));
+    }
+    found.logits = x.map((v) => times(W.at(-2), norm(v, W.at(-4), W.at(-3)), W.at(-1)));
+    found.p = found.logits.map(softmax);
+    found.written = found.p.map(top);
+    return found;
+  };
   const models = {
     sentence([W_q, W_k, W_v], ids) { // (2.1); the last word asks
       const weights = ids.map((asks) => softmax(ids.map((id) => dot(W_q[asks], W_k[id]) / Math.sqrt(W_q[0].length))));
@@ -64,34 +99,8 @@
       }
       return found;
     },
-    singer([embedding, ...W], ids) { // two blocks of two heads: norms, attention, feed-forward; then norm and logits
-      const norm = (x, g, b) => {
-        const mean = x.reduce((a, v) => a + v) / x.length;
-        const variance = x.reduce((a, v) => a + (v - mean) ** 2, 0) / x.length;
-        return x.map((v, i) => ((v - mean) / Math.sqrt(variance + 1e-5)) * g[i] + b[i]);
-      };
-      const turn = (x, at) => x.map((v, i) => { // chapter 4's rotate
-        const angle = at * 10000 ** (-(i - (i % 2)) / x.length);
-        return Math.cos(angle) * v + (i % 2 ? 1 : -1) * Math.sin(angle) * x[i + (i % 2 ? -1 : 1)];
-      });
-      const found = { weights: [], p: [], written: [] };
-      let x = ids.map((id) => embedding[id]);
-      for (const [g1, b1, g2, b2, W_q, W_k, W_v, W_o, up, up_b, down, down_b] of [W.slice(0, 12), W.slice(12, 24)]) {
-        const h = x.map((v) => norm(v, g1, b1));
-        const heads = [0, 1].map((head) => {
-          const part = (M) => h.map((v) => times(M.slice(head * 16, head * 16 + 16), v));
-          const [q, k, v] = [part(W_q).map(turn), part(W_k).map(turn), part(W_v)];
-          const weights = q.map((q, i) => softmax(k.slice(0, i + 1).map((k) => dot(q, k) / 4)));
-          found.weights.push(weights);
-          return weights.map((w) => blend(w, v));
-        });
-        x = x.map((v, i) => add(v, times(W_o, [...heads[0][i], ...heads[1][i]])));
-        x = x.map((v) => add(v, times(down, times(up, norm(v, g2, b2), up_b).map((u) => Math.max(u, 0)), down_b)));
-      }
-      found.p = x.map((v) => softmax(times(W[26], norm(v, W[24], W[25]), W[27])));
-      found.written = found.p.map(top);
-      return found;
-    },
+    singer: (W, ids) => decode(W, ids, 2),
+    writer: (W, ids) => decode(W, ids, 4),
   };
   const quoted = (all, say) => {
     const shown = all.slice(0, 3).map((t) => `“${[...t].length > 16 ? `${[...t].slice(0, 16).join("")}…` : t}”`);
@@ -127,6 +136,7 @@
       return found;
     },
     singer: (text, { reads }, say) => taken(say, [...text.toLowerCase().replace(/\s/g, "")], reads, 24, say("letters"), say("It takes the letters a to z.")),
+    writer: (text, { reads }, say) => taken(say, [...text], reads, 64, say("characters"), say("It takes the characters of this book.")),
   };
 
   const NS = "http://www.w3.org/2000/svg";
@@ -339,8 +349,49 @@
       show();
     });
   };
+  const write = (root) => { // letter by letter, from what is typed
+    const [held, words] = [root.dataset.held, root.dataset.words].map((text) => JSON.parse(text));
+    const say = (message, fields) => words[message].replace(/\{(\w+)\}/g, (_, name) => fields[name]);
+    const [set, told, out] = [".set", ".says", ".out"].map((what) => root.querySelector(what));
+    const text = make("input", { type: "text", value: held.text, autocomplete: "off", spellcheck: false });
+    const button = make("button", { type: "button", textContent: say("Write") });
+    const heat = make("select", {}, ...["0.3", "0.6", "1.0"].map((t) => make("option", { textContent: t })));
+    heat.value = "0.6";
+    set.append(make("label", { className: "typed" }, make("span", { textContent: words.ask }), text, button));
+    set.append(make("label", { className: "choice" }, make("span", { textContent: say("temperature") }), heat));
+    root.querySelector(".still").remove();
+    let W, timer, seed = 0;
+    const go = async () => {
+      clearInterval(timer);
+      const read = takes.writer(text.value, held, say);
+      text.setAttribute("aria-invalid", Boolean(read.wrong));
+      told.textContent = read.wrong ?? "";
+      if (read.wrong) return;
+      W ??= unpack(await ready(root), held.shapes);
+      const { ids } = read;
+      let kept;
+      out.textContent = text.value;
+      timer = setInterval(() => {
+        const anew = !kept || ids.length % 64 === 0; // so that it reads 128 characters at most, as in training
+        if (anew) kept = [];
+        const logits = decode(W, ids.slice(anew ? -64 : -1), 4, kept).logits.at(-1);
+        seed = (seed * 1664525 + 1013904223) % 2 ** 32; // a page writes the same on every visit
+        let left = seed / 2 ** 32;
+        ids.push(Math.max(0, softmax(logits.map((a) => a / heat.value)).findIndex((share) => (left -= share) < 0)));
+        out.textContent += held.reads[ids.at(-1)];
+        if (ids.length >= 300) clearInterval(timer);
+      }, 20);
+    };
+    button.addEventListener("click", go);
+    text.addEventListener("keydown", (event) => event.key === "Enter" && go());
+    root.run = async (typed) => decode((W ??= unpack(await ready(root), held.shapes)), takes.writer(typed, held, say).ids, 4); // for tests
+  };
   for (const root of document.querySelectorAll(".d2l-arcs:not([data-live])")) {
     root.dataset.live = "";
+    if (root.matches(".writer")) {
+      if (root.dataset.from) write(root); // the site has its weights
+      continue;
+    }
     root.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", "true")); // JupyterLab: keys are mine
     if (root.dataset.weights) {
       start(root);

@@ -1,6 +1,31 @@
-"""The checks of chapter 7, A model that writes."""
+"""The checks of chapter 7, A model that writes, and its model in the page."""
 
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import numpy as np
+
+from d2l_attention.practice import drawing
 from d2l_attention.practice.exercises import Exercise
+from d2l_attention.practice.explorer import Explorer, as_json
+from d2l_attention.practice.words import say, script_words
+
+
+def go_on(stored: Mapping[str, np.ndarray], symbols: Sequence[str], text: str) -> Explorer:
+    """Return a widget that continues what a reader types, on the site, which has the weights."""
+    shapes = [stored[name].shape for name in stored]
+    held = as_json({"shapes": shapes, "reads": list(symbols), "text": text})
+    words = as_json({"ask": say("Your beginning")} | script_words("arcs.js"))
+    still = say("On the site of this book, the model goes on from what you type.")
+    html = (
+        f'<div class="d2l-arcs writer" data-model="writer" data-held="{escape(held)}" '
+        f'data-words="{escape(words)}">\n<style>{drawing.asset("arcs.css")}</style>\n'
+        f'<div class="set"></div><p class="says" role="status"></p><p class="out"></p>'
+        f'<p class="still">{escape(still)}</p></div>\n'
+        f"<script>(() => {{\n{drawing.asset('arcs.js')}\n}})();</script>"
+    )
+    return Explorer(html, still)
+
 
 # ---- 7.1
 
