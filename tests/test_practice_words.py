@@ -25,7 +25,7 @@ from tests.this_book import BOOK, pages
 
 MESSAGES = practice_messages(ROOT)
 # What of the messages would be seen if it stayed: their longer parts without fields.
-AUTHORS_OWN = {"training steps", "layer 2, head 1"}  # names of sliders and their stops, too
+AUTHORS_OWN = {"training steps", "temperature", "layer 2, head 1"}  # names of sliders and stops
 PLAIN = {p for text, _ in MESSAGES for p in re.split(r"\{\w+\}", text) if len(p.strip()) > 8}
 
 
