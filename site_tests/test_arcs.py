@@ -24,8 +24,8 @@ CHAPTERS = {
     "singer": "06_inside_a_small_model",
 }
 SHOWN = [(kind, edition.framework) for kind in CHAPTERS for edition in BOOK.editions]
-INPUTS = 50
-CLOSE = 1e-6
+INPUTS, CLOSE = 50, 1e-6
+DATA = ROOT / "d2l_attention" / "data"
 RUN = """inputs => {
   const root = document.querySelector('.d2l-arcs');
   return inputs.map(([text, step]) => root.run(text, step));
@@ -225,9 +225,8 @@ def test_the_site_loads_the_weights_of_a_widget_that_comes_into_view(reading):
 
 def test_the_model_that_writes_computes_what_pytorch_computes_and_goes_on(reading):
     page, text = reading("07_a_model_that_writes.html"), "The score of a query and a key"
-    reads = sorted({*(ROOT / "d2l_attention/data/book.txt").read_text("utf-8")})
-    with np.load(ROOT / "d2l_attention/data/writer.npz") as stored:
-        model = loaded(d2l.GPT(len(reads)), [*stored.values()])
+    reads = sorted({*(DATA / "book.txt").read_text("utf-8")})
+    model = loaded(d2l.GPT(len(reads)), [*np.load(DATA / "writer.npz").values()])
     logits = model(torch.tensor([[reads.index(letter) for letter in text]]))[0].detach()
     found = page.locator(".d2l-arcs.writer").evaluate("(root, text) => root.run(text)", text)
     np.testing.assert_allclose(found["logits"], logits, atol=1e-4)
