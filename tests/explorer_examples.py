@@ -97,8 +97,7 @@ KINDS = ("distance", "cosine", "additive")
 
 
 def unit(vectors):
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return vectors / np.where(lengths == 0, 1, lengths)
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-99)
 
 
 def scores_of(kind, queries):
@@ -144,6 +143,7 @@ def planes(kind="distance", x=-3.0, y=1.5):
             Plot(
                 Points(*drag, color="query", label="query"),
                 title="one score",
+                **dict.fromkeys(("xlim", "ylim"), (-3, 3)),
                 drag=(None, "y_of_query"),
             ),
         ],
