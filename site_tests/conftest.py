@@ -110,8 +110,7 @@ def open_page(context, url: str, visit: Visit | None = None):
         page.on("response", lambda r: r.status >= 400 and visit.failed.append(r.url))
         page.on("pageerror", lambda e: visit.complaints.append(str(e)))
         page.on(
-            "console",
-            lambda m: m.type in ("error", "warning") and visit.complaints.append(m.text),
+            "console", lambda m: m.type in ("error", "warning") and visit.complaints.append(m.text)
         )
     page.goto(url, wait_until="load")
     return page

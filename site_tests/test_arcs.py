@@ -63,6 +63,7 @@ NO_DATES = ("29 feb 2023", "27", "0/5/1999", "13/13/1999", "mar mar mar", "31 fe
 DATES = ("29 feb 2024", "29 Feb 2000", "mar 27, 2024", "2024 mar 27", "27-mar-2024", "3/27/2024")
 DATES += ("27.3.2024", "mar 2024", "3/2024", "  1 jan 1950 ")
 WEIGHT = r"letter \d+ \((\w|gap)\) \d\.\d\d.*"
+SINGS = f"“a” gives most weight to, head by head: ({WEIGHT}|none).*"
 SAYS = {  # what is typed, and what is said and written then
     "sentence": [
         ("the animal was tired", r"“tired” gives weight to: animal \d\.\d\d.*", ".*animal")
@@ -71,13 +72,7 @@ SAYS = {  # what is typed, and what is said and written then
         *((date, "“.” gives weight to: .*", r"It writes: \S+") for date in DATES),
         *((text, ".*", r"It writes: \S+, though this is no date in one.*") for text in NO_DATES),
     ],
-    "singer": [
-        (
-            "lalala",
-            f"“a” gives most weight to, head by head: ({WEIGHT}|none).*",
-            "It expects next: [a-z]",
-        )
-    ],
+    "singer": [("lalala", SINGS, "It expects next: [a-z]")],
 }
 
 

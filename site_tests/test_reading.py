@@ -6,10 +6,7 @@ import pytest
 from conftest import SITE, violations
 
 CHAPTER = "12_scaled_dot_product_attention.html"
-PREVIEWS = {
-    "equation": ("a.equation", "softmax"),
-    "source": ("a[href='#reference-1']", "Vaswani"),
-}
+PREVIEWS = {"equation": ("a.equation", "softmax"), "source": ("a[href='#reference-1']", "Vaswani")}
 DECIDE = "00_start_here.html"
 
 

@@ -10,11 +10,7 @@ from bookbinder.files import read_notebook
 
 FIRST, SECOND, *_ = BOOK.editions
 MASKS = "10_masked_softmax"
-DECKS = {
-    MASKS: FIRST,
-    "02_a_layer_that_learns": FIRST,
-    "12_scaled_dot_product_attention": SECOND,
-}
+DECKS = {MASKS: FIRST, "02_a_layer_that_learns": FIRST, "12_scaled_dot_product_attention": SECOND}
 NUMBERED = [name for name in BOOK.chapters if name[0].isdigit()]
 HINT = '<details class="hint">\n<summary>Hint 1</summary>\n\nLook.\n\n</details>'
 # What is wrong with a slide once all of it has come: cut off, too small to read, nothing to see.

@@ -119,10 +119,7 @@ def forms(kind):
 
 def dragged(kind, x_of_query, y_of_query):
     query = np.array([[x_of_query, y_of_query]])
-    return {
-        "weights": softmax(scores_of(kind, query)),
-        "scores": scores_of(kind, PLANE).T,
-    }
+    return {"weights": softmax(scores_of(kind, query)), "scores": scores_of(kind, PLANE).T}
 
 
 def planes(kind="distance", x=-3.0, y=1.5):
