@@ -100,7 +100,6 @@
       return found;
     },
     singer: (W, ids) => decode(W, ids, 2),
-    writer: (W, ids) => decode(W, ids, 4),
   };
   const quoted = (all, say) => {
     const shown = all.slice(0, 3).map((t) => `“${[...t].length > 16 ? `${[...t].slice(0, 16).join("")}…` : t}”`);
