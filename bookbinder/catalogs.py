@@ -21,16 +21,18 @@ from nbformat import NotebookNode
 
 from bookbinder.chapters import Chapter
 from bookbinder.config import Book
-from bookbinder.files import BookError, write_whole
+from bookbinder.files import BookError
 from bookbinder.page import REFERENCE, Line, inline, lines_of, markdown_lines
 
 WORDS_IN_FORMULA = re.compile(r"\\text\{([^}]*)\}")
 NOT_WORDS = re.compile(r"\{\{\w+\}\}|\\\w+|https?://\S+")
 WORD = re.compile(r"[A-Za-z]{2}|\ba\b")
 SPOKEN = ("caption", "question")  # arguments of explore(...) and draw_arcs(...)
+YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
 FOLDER = "locale"
-INTERFACE, PRACTICE, FIGURES, README = "interface", "practice", "figures", "readme"
-BESIDE = (INTERFACE, PRACTICE, FIGURES, README)  # the catalogs of no chapter
+INTERFACE, PRACTICE, FIGURES, SCREEN = "interface", "practice", "figures", "screen"
+README, TEACHING, EXERCISES = PAGES = ("readme", "teaching", "exercises")  # files beside the book
+BESIDE = (INTERFACE, PRACTICE, FIGURES, SCREEN, *PAGES)  # the catalogs of no chapter
 HEAD = (
     'msgid ""\nmsgstr ""\n"Language: {language}\\n"\n"MIME-Version: 1.0\\n"\n'
     '"Content-Type: text/plain; charset=utf-8\\n"\n"Content-Transfer-Encoding: 8bit\\n"\n\n'
@@ -109,13 +111,6 @@ def as_po(catalog: Catalog, language: str) -> str:
     return HEAD.format(language=language) + file.getvalue().decode("utf-8")
 
 
-def update_catalog(book: Book, language: str, name: str, new: Catalog) -> Catalog:
-    """Bring a catalog's file to the messages of `new`, and return it."""
-    made = updated(read_catalog(book, language, name), new)
-    write_whole(catalog_file(book, language, name), as_po(made, language))
-    return made
-
-
 @cache
 def kept(text: str) -> tuple[Counter, set[str]]:
     """Return what a translation keeps as it is written, and its numbers."""
@@ -191,7 +186,7 @@ def messages_of(chapter: Chapter) -> Iterator[Message]:
             if alt := cell.metadata.get("alt"):
                 yield alt, file, "alt text of a picture"
             for node in spoken(cell):
-                yield node.value, file, "an explorer says"
+                yield node.value, file, "an explorer or a docstring says"
 
 
 def file_of(place: str) -> str:
@@ -199,9 +194,12 @@ def file_of(place: str) -> str:
 
 
 def spoken(cell: NotebookNode) -> list[ast.Constant]:
-    """Return the captions and questions of a cell's explorers."""
-    if not any(f"{word}=" in cell.source for word in SPOKEN):
+    """Return the captions and questions of a cell's explorers, the docstrings of its stubs."""
+    if not any(word in cell.source for word in (*SPOKEN, YOURS)):
         return []
-    calls = (node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call))
-    words = (keyword.value for call in calls for keyword in call.keywords if keyword.arg in SPOKEN)
-    return [word for word in words if isinstance(word, ast.Constant)]
+    nodes = [*ast.walk(ast.parse(cell.source))]
+    words = [n.value for n in nodes if isinstance(n, ast.keyword) and n.arg in SPOKEN]
+    stubs = [n for n in nodes if YOURS in cell.source and isinstance(n, ast.FunctionDef)]
+    words += [stub.body[0].value for stub in stubs if ast.get_docstring(stub)]
+    constants = [word for word in words if isinstance(word, ast.Constant)]
+    return [word for word in constants if is_prose(word.value) and "\n" not in word.value]

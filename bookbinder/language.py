@@ -12,15 +12,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from html import escape, unescape
-from unicodedata import east_asian_width
 
 from nbformat import NotebookNode
 
 from bookbinder.catalogs import (
     BESIDE,
     INTERFACE,
+    PAGES,
     PRACTICE,
-    README,
+    SCREEN,
     catalog_file,
     disagreements,
     messages_of,
@@ -36,7 +36,8 @@ from bookbinder.config import ENGLISH, Book
 from bookbinder.files import BookError
 from bookbinder.outputs import SVG
 from bookbinder.page import LINK, jupyter_anchor, slug
-from bookbinder.publish import WIDE, as_comment, what_it_draws
+from bookbinder.publish import as_comment, what_it_draws, width
+from bookbinder.screen import printed, said_on_screen
 from d2l_attention.practice.explorer import as_json
 
 COMPOSED = "composed"  # of the binder's own words those that stand in chapters, not on the site
@@ -44,10 +45,8 @@ FIELD = re.compile(r"\{(\w+)\}")
 PLACE = re.compile(r"\{\{(\w+)\}\}")  # the fields of a chapter's messages: braces are TeX's there
 EMPHASIZED = re.compile(r"(\*+)([^*]+)\1")
 GAP = re.compile(r"(?<=[.:?!)”]) ")  # between sentences
-COLUMN = re.compile(r"(\S+(?: \S+)*)( *)")
 # In an output in HTML, what is said stands behind one of these; other texts are data.
 IN_HTML = re.compile(r'( alt="|<(?:p|b|summary|caption|figcaption)\b[^>]*>|</b> )([^<>"]+)')
-IN_ARCS = re.compile(r'(<th scope="row">)([^<>"]+)')
 WORDS = re.compile(r'(?<= data-words=")[^"]*')  # what a script says
 WIDTH = 76  # letters of a string in code
 STALE = worded("{count} of the {all} sentences of this chapter are in English still.")
@@ -216,7 +215,7 @@ def with_links(text: str, language: Language, name: str) -> str:
 @functools.cache
 def anchors(language: Language, name: str) -> dict[str, str]:
     """Return the anchors of a chapter's headings by those of their English."""
-    anchor = slug if name == README else jupyter_anchor
+    anchor = slug if name in PAGES else jupyter_anchor
     return {anchor(text): anchor(translation) for text, translation in language.read(name).items()}
 
 
@@ -236,11 +235,14 @@ def say_in_code(cell: NotebookNode, language: Language, name: str) -> None:
             output.metadata[SVG]["alt"] = cell.metadata.get("alt", "")
         if "text/html" in data:
             data["text/html"] = in_html(data["text/html"], language, name)
-            data["text/plain"] = in_text(data["text/plain"], language, name)
+            data["text/plain"] = in_text(
+                data["text/plain"], lambda text: language.said(text, name, PRACTICE)
+            )
+        said_on_screen(output, lambda text: language.exactly(text, SCREEN) or text)
 
 
 def with_spoken(cell: NotebookNode, say: Callable[[str], str]) -> str:
-    """Return the code of a cell with the captions and questions of its explorers in other words."""
+    """Return the code of a cell with what it says to readers in other words."""
     lines = cell.source.split("\n")
     for node in sorted(spoken(cell), key=lambda node: -node.lineno):
         begin = lines[node.lineno - 1].encode()[: node.col_offset].decode()
@@ -249,16 +251,18 @@ def with_spoken(cell: NotebookNode, say: Callable[[str], str]) -> str:
         if new != node.value:
             indent = len(begin) - len(begin.lstrip())
             literal = f"\n{' ' * indent}".join(literals(new, WIDTH - len(begin)))
+            if lines[node.lineno - 1].lstrip().startswith('"""'):  # a docstring
+                literal = f'"""{new}"""'
             lines[node.lineno - 1 : node.end_lineno] = f"{begin}{literal}{end}".split("\n")
     return "\n".join(lines)
 
 
-def literals(text: str, width: int) -> list[str]:
-    """Return a text as literals that Python joins, each within a width where it can be."""
+def literals(text: str, room: int) -> list[str]:
+    """Return a text as literals that Python joins, each within its room where it can be."""
     parts, used = [""], 0
     for letter in text:
-        wide = 1 + (east_asian_width(letter) in WIDE)
-        if used + wide > width and (parts[-1].endswith(" ") or wide == 2):
+        wide = width(letter)
+        if used + wide > room and (parts[-1].endswith(" ") or wide == 2):
             parts.append("")
             used = 0
         parts[-1] += letter
@@ -276,18 +280,10 @@ def in_html(html: str, language: Language, name: str) -> str:
         texts = json.loads(unescape(match[0]))
         return escape(as_json({key: language.said(t, PRACTICE) for key, t in texts.items()}))
 
-    html = WORDS.sub(of_script, IN_HTML.sub(said, html))
-    return IN_ARCS.sub(said, html) if "d2l-arcs" in html else html
+    return WORDS.sub(of_script, IN_HTML.sub(said, html))
 
 
-def in_text(text: str, language: Language, name: str) -> str:
+def in_text(text: str, say: Callable[[str], str]) -> str:
     """Return what stands in place of HTML in other words: sentences, or the heads of columns."""
-
-    def column(match: re.Match) -> str:
-        said = language.said(match[1], PRACTICE)
-        return f"{said}  ".ljust(len(match[0])) if match[2] else said
-
-    return "\n".join(
-        COLUMN.sub(column, line) if "  " in line else language.said(line, name, PRACTICE)
-        for line in text.split("\n")
-    )
+    lines = text.split("\n")
+    return "\n".join(printed(line, say) if "  " in line else say(line) for line in lines)

@@ -15,9 +15,11 @@ from babel.messages.mofile import write_mo
 from bookbinder.catalogs import (
     FIGURES,
     INTERFACE,
+    PAGES,
     PRACTICE,
-    README,
+    SCREEN,
     Message,
+    as_po,
     catalog_file,
     disagreements,
     is_prose,
@@ -25,15 +27,17 @@ from bookbinder.catalogs import (
     read_catalog,
     template,
     translations,
-    update_catalog,
+    updated,
 )
 from bookbinder.chapters import Chapter
 from bookbinder.config import FILE, PACKAGE, Book
 from bookbinder.diagrams import figure_messages
-from bookbinder.files import BookError, write_whole
+from bookbinder.files import BookError, read_notebook, write_whole
 from bookbinder.language import language_of, translated
 from bookbinder.notation import PAGE, read_notation
+from bookbinder.screen import said_on_screen
 from bookbinder.steps import english_chapters, in_words_of, laid_over, written
+from bookbinder.worksheets import code_cells
 from d2l_attention.practice import words
 from d2l_attention.practice.exercises import exercises_in
 from d2l_attention.practice.recurring_mistakes import RECURRING
@@ -41,7 +45,8 @@ from d2l_attention.practice.recurring_mistakes import RECURRING
 PRACTICE_CODE = Path(PACKAGE, "practice")
 TOOL = Path(__file__).parent
 SCRIPTS = {".py": "python", ".js": "javascript"}
-ON_DISK = re.compile(r'(\]\(|(?:src|srcset|href)=")(?!\w+:|#)')  # a link to a file of the book
+# A link to a file of the book that stands not beside the page.
+ON_DISK = re.compile(r'(\]\(|(?:src|srcset|href)=")(?!\w+:|#|(?:README|TEACHING|EXERCISES)\.md)')
 
 
 def templates(book: Book) -> dict[str, Catalog]:
@@ -56,12 +61,15 @@ def templates(book: Book) -> dict[str, Catalog]:
         if name == PAGE:
             texts.append(list(meanings(book)))
         made[name] = template(texts)
-    titles = ((title, FILE) for title, _ in book.parts)
-    made[INTERFACE] = template([[(text, file, "") for text, file in (*words_in(TOOL), *titles)]])
-    made[PRACTICE] = template([[(text, file, "") for text, file in practice_messages(book.root)]])
-    made[FIGURES] = template([[(text, file, "") for text, file in figure_messages(book.source)]])
-    made[README] = template([list(messages_of(readme(book)))])
-    return made
+    beside = {
+        INTERFACE: [*words_in(TOOL), *((title, FILE) for title, _ in book.parts)],
+        PRACTICE: practice_messages(book.root),
+        FIGURES: figure_messages(book.source),
+        SCREEN: ((text, "notebooks") for text in screen_words(book)),
+    }
+    for name, texts in beside.items():
+        made[name] = template([[(text, file, "") for text, file in texts]])
+    return made | {page: template([list(messages_of(page_of(book, page)))]) for page in PAGES}
 
 
 def words_in(folder: Path) -> Iterator[tuple[str, str]]:
@@ -99,12 +107,23 @@ def meanings(book: Book) -> Iterator[Message]:
                     yield text, f"{book.source.name}/notation.toml", "of the table"
 
 
-def readme(book: Book) -> Chapter:
-    """Return the README as a chapter of one cell."""
-    text = (book.root / "README.md").read_text(encoding="utf-8")
+def page_of(book: Book, page: str) -> Chapter:
+    """Return a page beside the book as a chapter of one cell."""
+    file = f"{page.upper()}.md"
+    text = (book.root / file).read_text(encoding="utf-8")
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)])
-    places = [[f"README.md:{line}" for line in range(1, text.count("\n") + 2)]]
-    return Chapter(README, "README.md", notebook, places)
+    places = [[f"{file}:{line}" for line in range(1, text.count("\n") + 2)]]
+    return Chapter(page, file, notebook, places)
+
+
+def screen_words(book: Book) -> dict[str, str]:
+    """Return what the outputs of notebooks say, as keys."""
+    found: dict[str, str] = {}
+    for edition in book.editions:
+        for path in sorted(edition.notebooks.glob("*.ipynb")):
+            for output in (o for cell in code_cells(read_notebook(path)) for o in cell.outputs):
+                said_on_screen(output, lambda text: found.setdefault(text, text))
+    return found
 
 
 def update_messages(book: Book, language: str) -> None:
@@ -116,8 +135,9 @@ def update_messages(book: Book, language: str) -> None:
     all_of_it = missing = 0
     wrong: list[str] = []
     for name, new in templates(book).items():
-        catalog = update_catalog(book, language, name, new)
-        file = book.named(catalog_file(book, language, name))
+        catalog = updated(read_catalog(book, language, name), new)
+        write_whole(path := catalog_file(book, language, name), as_po(catalog, language))
+        file = book.named(path)
         texts = [message.id for message in new if message.id]
         if lacking := len({*texts} - translations(catalog).keys()):
             print(f"{file}: {lacking} of {len(texts)} missing")
@@ -125,7 +145,8 @@ def update_messages(book: Book, language: str) -> None:
         wrong += disagreements(catalog, file)
     print(f"{language}: {all_of_it} messages, {missing} missing")
     write_whole(compiled_file(book, language), compiled(book, language))
-    write_whole(readme_file(book, language), translated_readme(book, language))
+    for page in PAGES:
+        write_whole(page_file(book, language, page), translated_page(book, language, page))
     if wrong:
         raise BookError("\n".join(wrong))
 
@@ -146,12 +167,12 @@ def compiled(book: Book, language: str) -> bytes:
     return file.getvalue()
 
 
-def readme_file(book: Book, language: str) -> Path:
-    return catalog_file(book, language, README).with_name("README.md")
+def page_file(book: Book, language: str, page: str) -> Path:
+    return catalog_file(book, language, page).with_name(f"{page.upper()}.md")
 
 
-def translated_readme(book: Book, language: str) -> str:
-    """Return the README in a language, with links from where it stands."""
-    text = translated(readme(book), language_of(book, language)).notebook.cells[0].source
-    up = relpath(book.root, readme_file(book, language).parent)
+def translated_page(book: Book, language: str, page: str) -> str:
+    """Return a page beside the book in a language, with links from where it stands."""
+    text = translated(page_of(book, page), language_of(book, language)).notebook.cells[0].source
+    up = relpath(book.root, page_file(book, language, page).parent)
     return ON_DISK.sub(rf"\1{up}/", text)

@@ -16,7 +16,6 @@ from bookbinder.outputs import SVG
 DRAW, DRAWN = worded("Draw: {picture}"), worded("Draw: what stands below")
 DECIDE = worded("Decide first, then show the output")  # as the button of the site says
 LINE = 79  # letters
-WIDE = ("W", "F")  # letters as wide as two others, as Unicode names them
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -76,10 +75,15 @@ def what_it_draws(cell: NotebookNode) -> str:
     return DRAW.format(picture=picture) if picture else DRAWN
 
 
+def width(text: str) -> int:
+    """Return how many letters a text is wide; some take the room of two, as Unicode says."""
+    return sum(1 + (east_asian_width(letter) in ("W", "F")) for letter in text)
+
+
 def as_comment(text: str) -> str:
     """Return a text as the first line of a cell, which JupyterLab shows of a folded one."""
     line = f"# {text}"
-    if any(east_asian_width(letter) in WIDE for letter in line):  # no gaps at which to cut
+    if width(line) > len(line):  # no gaps at which to cut
         return line if len(line) <= LINE // 2 else f"{line[: LINE // 2 - 4]} ..."
     return shorten(line, LINE, placeholder=" ...")
 

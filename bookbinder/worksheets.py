@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
 from bookbinder.binding import as_stored
-from bookbinder.catalogs import worded
+from bookbinder.catalogs import YOURS, worded
 from bookbinder.chapters import Chapter, name_cells, tags_of
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
@@ -23,7 +23,6 @@ from bookbinder.steps import english_chapters
 
 COMMAND = "make worksheets"
 YOUR_ANSWER = worded("Your answer:")
-YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
 OPEN = "raise NotImplementedError"
 RULES = worded(  # what students must know of grading
     "**Before you hand this in**: keep the names of the functions, and each check below its "

@@ -27,7 +27,7 @@ AS_WRITTEN = re.compile(
     r"\$\$.*?\$\$|\$[^$]+\$|`[^`]*`|<[^>]*>|\{\{?\w+\}\}?|\]\((?:[^()]|\([^()]*\))*\)|https?://\S+"
 )
 # What of the book a copy shares; the catalogs and all that is built are its own.
-SHARED = ("bookbinder", "d2l_attention", "notebooks", "README.md")
+SHARED = ("bookbinder", "d2l_attention", "notebooks", "README.md", "TEACHING.md", "EXERCISES.md")
 
 
 def pseudo(text: str) -> str:

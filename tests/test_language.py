@@ -5,6 +5,7 @@ from itertools import chain, product
 
 import pytest
 
+from bookbinder.catalogs import read_catalog, translations
 from bookbinder.chapters import number_of
 from bookbinder.notation import PAGE, read_notation
 from d2l_attention.frameworks import load
@@ -20,38 +21,10 @@ WRITTEN = sorted(
         (ROOT / "bookbinder").rglob("*.py"),
     )
 )
-HOMEMADE = {  # what readers would not find in another text -> what they would
-    r"stand-ins?\b": "tracer, fake tensor or batched tensor",
-    r"blend(s|ed|ing)?\b": "weighted sum",
-    r"chang(ed|es|e) vectors": "feature maps",
-    r"thin matri(x|ces)": "low-rank factors",
-    r"practice points": "validation set",
-    r"babbl(e|es|ing)\b": "predict",
-    r"\bbends?\b": "nonlinearity",
-    r"\blids?\b": "bound",
-    r"\b(referees?|oracles?)\b": "reference implementation",
-    r"empty rows?\b": "fully masked row",
-    r"plain steps": "math backend",
-    r"graphics processors?": "GPU",
-    r"way back\b": "backward pass",
-    r"dictat(e|es|ed|ing|ion)\b": "teacher-force, teacher forcing",
-    r"cut to a norm": "gradient clipping",
-    r"step sizes?\b": "learning rate",
-    r"do not vary together|vary together": "uncorrelated",
-    r"misses by": "bias",
-    r"\bWhoever\b": "whoever: say who does it",
-    r"\b(can|may|has to|is to) be had\b": "be had: say it as a lecturer would",
-    r"\b(obviously|simply)\b": "nothing",
-    r"\bNote that\b": "nothing",
-}
-ALLOWED = {  # file name -> what may stand there, and why
-    # Once, as an image for the weighted sum: a heading, a sentence, and the comment they make.
-    "01_queries_keys_values.md": {"Blend", "blends"},
-    "torch.py": {"Blend"},
-    "jax.py": {"Blend"},
-    "tensorflow.py": {"Blend"},
-    "08_kernels.md": {"bend"},  # of a curve
-}
+NOT_SAID = [  # what readers would not find in another text, and what they would
+    (*line.split("\t"), "")[:4]
+    for line in (BOOK.source / "locale/not_said.tsv").read_text("utf-8").splitlines()[1:]
+]
 
 
 @pytest.mark.parametrize("edition", BOOK.editions, ids=lambda e: e.framework)
@@ -69,15 +42,24 @@ def test_sentences_speak_the_terms_of_their_framework(edition):
     assert not found, "\n".join(["", *found])
 
 
+def said_in_all_languages():
+    for path in WRITTEN:
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            yield "en", path.name, f"{number}: {line}"
+    for path in sorted(BOOK.source.glob("locale/*/*.po")):
+        language = path.parent.name
+        for said in translations(read_catalog(BOOK, language, path.stem)).values():
+            yield language, path.name, said
+
+
 @pytest.mark.slow
-def test_homemade_words_stay_out():
+def test_words_that_the_field_does_not_use_stay_out():
     found = [
-        f"{path.name}:{number}: {match[0]!r}: {instead}"
-        for path in WRITTEN
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        for word, instead in HOMEMADE.items()
-        for match in re.finditer(word, line, re.IGNORECASE if word.islower() else 0)
-        if match[0] not in ALLOWED.get(path.name, ())
+        f"{language} {file}: {match[0]!r}, but {instead}: {text}"
+        for language, file, text in said_in_all_languages()
+        for of, word, instead, allowed in NOT_SAID
+        if of == language and file not in allowed
+        if (match := re.search(word, text, re.IGNORECASE if word.islower() else 0))
     ]
     assert not found, "\n".join(["", *found])
 

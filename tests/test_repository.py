@@ -101,9 +101,3 @@ def test_links_between_pages_lead_somewhere(name):
 def test_citation_and_changelog_name_the_version_of_the_package():
     released = re.findall(r"^## (\d\S*)", PAGES["CHANGELOG.md"], re.MULTILINE)
     assert [CITATION["version"], released[0]] == [d2l_attention.__version__] * 2
-
-
-def test_readme_and_citation_agree_on_whether_there_is_a_license():
-    chosen = (ROOT / "LICENSE").exists()
-    assert chosen == ("license" in CITATION)
-    assert chosen != ("No license has been chosen yet" in PAGES["README.md"])

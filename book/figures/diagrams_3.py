@@ -30,7 +30,7 @@ from kit import (
 def bytes_to_scale(d: Drawing) -> None:
     """Inputs and matrices, drawn to scale.
 
-    For texts of 1,024, 2,048 and 4,096 tokens: queries, keys and values of dimension 64 are three
+    For texts of 1024, 2048 and 4096 tokens: queries, keys and values of dimension 64 are three
     thin strips, scores and weights two squares. With every doubling of the length the strips
     take twice the memory, and the squares four times.
     """
@@ -45,14 +45,14 @@ def bytes_to_scale(d: Drawing) -> None:
         for k, (role, name) in enumerate(((PLAIN, "scores"), (WEIGHT, "weights"))):
             named = (name,) if side > 100 else ()
             d.box(x + 16 + (side + 8) * k, base - side, side, side, role, *named)
-        d.text(x, base + 22, f"**{n:,} tokens**", SMALL, "start")
+        d.text(x, base + 22, f"**{n} tokens**", SMALL, "start")
         inputs, matrices = (4 * entries / 2**20 for entries in (3 * n * size, 2 * n * n))
         d.text(x, base + 44, f"strips {inputs:g} MiB", SMALL, "start", SOFT)
         d.text(x, base + 66, f"squares {matrices:g} MiB", SMALL, "start", SOFT)
     n = 65536
     inputs, matrices = (round(4 * entries / 2**20) for entries in (3 * n * size, 2 * n * n))
     d.text(
-        24, 248, f"**{n:,} tokens**: strips {inputs} MiB, squares {matrices:,} MiB", SMALL, "start"
+        24, 248, f"**{n} tokens**: strips {inputs} MiB, squares {matrices} MiB", SMALL, "start"
     )
 
 
@@ -70,7 +70,7 @@ def traffic(d: Drawing) -> None:
     for (name, entries), top in zip(moved.items(), (16, 192), strict=True):
         d.text(24, top + 12, f"**{name}**", at="start")
         d.text(
-            584, top + 12, f"{n:,} tokens: {4 * entries // 2**20} MiB travel", SMALL, "end", SOFT
+            584, top + 12, f"{n} tokens: {4 * entries // 2**20} MiB travel", SMALL, "end", SOFT
         )
         d.text(24, top + 56, "memory", SMALL, "start", SOFT)
         d.text(24, top + 132, "chip", SMALL, "start", SOFT)
