@@ -89,7 +89,9 @@ class Language:
         return ""
 
     def listed(self, text: str, *names: str) -> str:
-        """Return a text that may be a list of messages."""
+        """Return a text that may be a list of messages, or of sliders with their values."""
+        if " = " in text:
+            return re.sub(r"\w[^,=]*\w", lambda m: self.exactly(m[0], SCREEN) or m[0], text)
         parts = [self.whole(part, *names) for part in text.split(", ")]
         return ", ".join(parts) if all(parts) else self.said(text, *names)
 

@@ -18,7 +18,7 @@ VALUE = re.compile(
 )
 FIELD = re.compile(r"\{(\d+)\}")
 NO_MESSAGE = re.compile(
-    r"(?!.*[A-Za-z]{3})|.*([][_<>|\\$`;{]|=(?! [:,]|\s*$)|\w[.(]\w|[a-z][A-Z]|\w{19}|.{60})"
+    r"(?!.*[A-Za-z]{3})|.*([][_<>|\\$`;{]|=(?! [:,]|\s*$)|\w[.(]\w|[a-z][AC-Z]|\w{19}|.{60})"
 )
 COLUMN = re.compile(  # words up to a gap, the end, or the values that end a column
     r"(\S+(?: \S+)*?)( {2,}| (?=[-+\d.,%()\[\] ]*(?:  |$)|(?:nan|tensor|Array)\b)|(?= ?$) ?)"
@@ -30,7 +30,7 @@ LABEL = re.compile(  # in a picture of matplotlib: a comment, and its letters as
 )
 PART = re.compile(r'<g id="(legend|axes|[xy]tick)_|</g>\s*<g id="(patch)_')
 SHOWN = re.compile(  # by an explorer
-    r'(<th scope="\w+"[^>]*>|%3Ctext\b[^<>"]*?%3E|</svg>(?=[^<]+</li>)| data-name=")([^<>%"]+)()'
+    r'(<t[hd]\b[^>]*>|%3Ctext\b[^<>"]*?%3E|</svg>(?=[^<]+</li>)| data-name=")([^<>%"]+)()'
 )
 SLIDERS, QUOTED = re.compile(r' data-sliders="[^"]*'), re.compile(r"(&quot;)(.*?)(&quot;)")
 
@@ -62,13 +62,17 @@ def worded(text: str, say: Callable[[str], str]) -> str:
 
 def printed(text: str, say: Callable[[str], str]) -> str:
     """Return lines in other words, column below column."""
-    wider: dict[tuple[int, int], int] = {}
+    wider: dict[int | str, int] = {}
+
+    def place(match: re.Match) -> int | str:  # a line without gaps is in no table
+        return match.start() if "  " in match.string else match.string
+
     for match in (m for line in text.split("\n") for m in COLUMN.finditer(line) if m[2]):
-        more = width(say(match[1])) - len(match[1])
-        wider[match.span()] = max(more, wider.get(match.span(), 0))
+        more = width(say(match[1])) + min(2, len(match[2])) - len(match[0])
+        wider[place(match)] = max(more, wider.get(place(match), 0))
 
     def column(match: re.Match) -> str:
-        room = len(match[0]) + wider[match.span()] if match[2] else 0
+        room = len(match[0]) + wider[place(match)] if match[2] else 0
         return (said := say(match[1])) + " " * (room - width(said))
 
     return "\n".join(COLUMN.sub(column, line) for line in text.split("\n"))

@@ -51,9 +51,7 @@ def bytes_to_scale(d: Drawing) -> None:
         d.text(x, base + 66, f"squares {matrices:g} MiB", SMALL, "start", SOFT)
     n = 65536
     inputs, matrices = (round(4 * entries / 2**20) for entries in (3 * n * size, 2 * n * n))
-    d.text(
-        24, 248, f"**{n} tokens**: strips {inputs} MiB, squares {matrices} MiB", SMALL, "start"
-    )
+    d.text(24, 248, f"**{n} tokens**: strips {inputs} MiB, squares {matrices} MiB", SMALL, "start")
 
 
 @diagram(600, 356)  # chapter 16
@@ -69,9 +67,7 @@ def traffic(d: Drawing) -> None:
     moved = {"Step by step": ends + 4 * n * n, "All in one": ends}
     for (name, entries), top in zip(moved.items(), (16, 192), strict=True):
         d.text(24, top + 12, f"**{name}**", at="start")
-        d.text(
-            584, top + 12, f"{n} tokens: {4 * entries // 2**20} MiB travel", SMALL, "end", SOFT
-        )
+        d.text(584, top + 12, f"{n} tokens: {4 * entries // 2**20} MiB travel", SMALL, "end", SOFT)
         d.text(24, top + 56, "memory", SMALL, "start", SOFT)
         d.text(24, top + 132, "chip", SMALL, "start", SOFT)
         y, low = top + 36, top + 112
