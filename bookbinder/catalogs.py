@@ -41,9 +41,7 @@ AS_WRITTEN = ("code_inline", "math_inline", "math_inline_double", "html_inline")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 PLACE = re.compile(r"\{\{?\w+\}\}?")  # what the binder fills in
 
-COMMENTS = {"heading": "heading", "row": "row of a table"}  # for translators, by kind of a line
-
-Message = tuple[str, str, str]  # text, the file it is from, a comment
+Message = tuple[str, str]  # text, the file it is from
 
 
 def worded(text: str) -> str:
@@ -82,18 +80,17 @@ def translations(catalog: Catalog) -> dict[str, str]:
 def template(editions: Iterable[Iterable[Message]]) -> Catalog:
     """Return the messages of all editions as one catalog, each new one behind its neighbor."""
     order: list[str] = []
-    notes: dict[str, tuple[str, str]] = {}
+    files: dict[str, str] = {}
     for messages in editions:
         at = -1
-        for text, file, comment in messages:
-            if text not in notes:
+        for text, file in messages:
+            if text not in files:
                 order.insert(at + 1, text)
-                notes[text] = file, comment
+                files[text] = file
             at = order.index(text)
     catalog = Catalog(fuzzy=False)
     for text in order:
-        file, comment = notes[text]
-        catalog.add(text, locations=[(file, None)], auto_comments=[comment] * bool(comment))
+        catalog.add(text, locations=[(files[text], None)])
     return catalog
 
 
@@ -180,13 +177,13 @@ def messages_of(chapter: Chapter) -> Iterator[Message]:
     prose = {cell: list(lines) for cell, lines in sentences}
     for index, cell in enumerate(chapter.notebook.cells):
         for line, text in prose.get(index, ()):
-            yield text, file_of(line.where), COMMENTS.get(line.kind, "")
+            yield text, file_of(line.where)
         if cell.cell_type == "code":
             file = file_of(chapter.where(index))
             if alt := cell.metadata.get("alt"):
-                yield alt, file, "alt text of a picture"
+                yield alt, file
             for node in spoken(cell):
-                yield node.value, file, "an explorer or a docstring says"
+                yield node.value, file
 
 
 def file_of(place: str) -> str:

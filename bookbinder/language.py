@@ -163,7 +163,7 @@ def in_language(notebook: NotebookNode, language: Language, name: str) -> Notebo
     if language.tag == ENGLISH:
         return notebook
     made = said_in(notebook, language, name)
-    texts = {text for text, *_ in messages_of(as_chapter(notebook, name))}
+    texts = {text for text, _ in messages_of(as_chapter(notebook, name))}
     missing = [text for text in texts if not language.whole(text, name, COMPOSED)]
     if missing := [text for text in missing if language.said(text, name, COMPOSED) == text]:
         note = language.said(STALE).format(count=len(missing), all=len(texts))

@@ -45,7 +45,6 @@ from d2l_attention.practice.recurring_mistakes import RECURRING
 PRACTICE_CODE = Path(PACKAGE, "practice")
 TOOL = Path(__file__).parent
 SCRIPTS = {".py": "python", ".js": "javascript"}
-# A link to a file of the book that stands not beside the page.
 ON_DISK = re.compile(r'(\]\(|(?:src|srcset|href)=")(?!\w+:|#|(?:README|TEACHING|EXERCISES)\.md)')
 
 
@@ -67,8 +66,7 @@ def templates(book: Book) -> dict[str, Catalog]:
         FIGURES: figure_messages(book.source),
         SCREEN: ((text, "notebooks") for text in screen_words(book)),
     }
-    for name, texts in beside.items():
-        made[name] = template([[(text, file, "") for text, file in texts]])
+    made |= {name: template([texts]) for name, texts in beside.items()}
     return made | {page: template([list(messages_of(page_of(book, page)))]) for page in PAGES}
 
 
@@ -104,7 +102,7 @@ def meanings(book: Book) -> Iterator[Message]:
         for letter in read_notation(book.source, edition.framework):
             for text in (letter.meaning, letter.shape):
                 if is_prose(text):
-                    yield text, f"{book.source.name}/notation.toml", "of the table"
+                    yield text, f"{book.source.name}/notation.toml"
 
 
 def page_of(book: Book, page: str) -> Chapter:

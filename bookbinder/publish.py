@@ -76,8 +76,7 @@ def what_it_draws(cell: NotebookNode) -> str:
 
 
 def width(text: str) -> int:
-    """Return how many letters a text is wide; some take the room of two, as Unicode says."""
-    return sum(1 + (east_asian_width(letter) in ("W", "F")) for letter in text)
+    return sum(1 + (east_asian_width(letter) in ("W", "F")) for letter in text)  # as Unicode says
 
 
 def as_comment(text: str) -> str:

@@ -18,7 +18,7 @@ VALUE = re.compile(
 )
 FIELD = re.compile(r"\{(\d+)\}")
 NO_MESSAGE = re.compile(
-    r"(?!.*[A-Za-z]{3})|.*([][_<>|\\$`;{]|=(?! [:,]|\s*$)|\w[.(]\w|[a-z][AC-Z]|\w{19}|.{60})"
+    r"(?!.*[A-Za-z]{3})|.*([][_<>|\\$`{]|=(?! [:,]|\s*$)|\w[.(]\w|[a-z][AC-Z]|\w{19}|.{60})"
 )
 COLUMN = re.compile(  # words up to a gap, the end, or the values that end a column
     r"(\S+(?: \S+)*?)( {2,}| (?=[-+\d.,%()\[\] ]*(?:  |$)|(?:nan|tensor|Array)\b)|(?= ?$) ?)"
@@ -62,18 +62,16 @@ def worded(text: str, say: Callable[[str], str]) -> str:
 
 def printed(text: str, say: Callable[[str], str]) -> str:
     """Return lines in other words, column below column."""
-    wider: dict[int | str, int] = {}
-
-    def place(match: re.Match) -> int | str:  # a line without gaps is in no table
-        return match.start() if "  " in match.string else match.string
-
-    for match in (m for line in text.split("\n") for m in COLUMN.finditer(line) if m[2]):
+    wider: dict[int, int] = {}
+    table = [line for line in text.split("\n") if "  " in line]
+    for match in (m for line in table for m in COLUMN.finditer(line) if m[2]):
         more = width(say(match[1])) + min(2, len(match[2])) - len(match[0])
-        wider[place(match)] = max(more, wider.get(place(match), 0))
+        wider[match.start()] = max(more, wider.get(match.start(), 0))
 
     def column(match: re.Match) -> str:
-        room = len(match[0]) + wider[place(match)] if match[2] else 0
-        return (said := say(match[1])) + " " * (room - width(said))
+        said = say(match[1])
+        room = len(match[0]) + wider[match.start()] if match.string in table else 0
+        return said + (" " * (room - width(said)) or match[2]) * bool(match[2])
 
     return "\n".join(COLUMN.sub(column, line) for line in text.split("\n"))
 

@@ -38,7 +38,7 @@ from bookbinder.messages import compiled, compiled_file, page_file, translated_p
 from bookbinder.notation import PAGE
 from bookbinder.outputs import SVG
 from bookbinder.page import Page, link_problems, shown_words, slug
-from bookbinder.publish import as_comment, published
+from bookbinder.publish import published
 from bookbinder.screen import said_on_screen
 from bookbinder.solutions import folded
 from bookbinder.steps import filled_in
@@ -109,11 +109,7 @@ def speaking(said, tag="zh"):
 
 
 def test_a_sentence_is_a_line_without_its_marks(chapter):
-    assert [text for text, _, _ in messages_of(chapter)] == MESSAGES
-    notes = {text: (file, comment) for text, file, comment in messages_of(chapter)}
-    assert notes["A title"] == ("book/04_a.md", "heading")
-    assert notes["| a row | $b$ |"] == ("book/04_a.md", "row of a table")
-    assert notes["Why?"] == ("book/04_a.md", "an explorer or a docstring says")
+    assert [*messages_of(chapter)] == [(text, "book/04_a.md") for text in MESSAGES]
 
 
 def test_a_translation_has_the_cells_and_lines_of_its_original(chapter):
@@ -196,10 +192,10 @@ LONG = "key wins, since its score is larger by two than each of the scores of al
 
 
 def test_a_changed_sentence_is_fuzzy_and_a_lost_one_obsolete():
-    old = template([[(text, "f", "") for text in ("It stays.", f"The third {LONG}", "Gone.")]])
+    old = template([[(text, "f") for text in ("It stays.", f"The third {LONG}", "Gone.")]])
     for message in old:
         message.string = message.id.upper()
-    new = template([[(text, "f", "") for text in ("It stays.", f"The fourth {LONG}")]])
+    new = template([[(text, "f") for text in ("It stays.", f"The fourth {LONG}")]])
     made = updated(old, new)
     assert translations(made) == {"It stays.": "IT STAYS."}
     text = as_po(made, "zh")
@@ -297,13 +293,6 @@ def test_sheets_in_another_language_have_the_checks_and_places_for_answers_of_th
             assert new.source.startswith("# Ďŕáw: ") == old.source.startswith("# Draw: ")
     solved = folded(in_language(whole, PSEUDO, page.name), pseudo("Solution"))
     assert "<summary>Solution</summary>" not in prose_of(solved)
-
-
-def test_a_line_without_gaps_is_cut_between_letters():
-    assert as_comment("绘图：两条曲线") == "# 绘图：两条曲线"
-    comment = as_comment("绘图：" + "两条曲线" * 20)
-    assert comment.endswith(" ...")
-    assert 30 < len(comment) < 40
 
 
 def test_a_translated_notebook_opened_alone_speaks_its_language():
