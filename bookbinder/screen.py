@@ -70,7 +70,7 @@ def printed(text: str, say: Callable[[str], str]) -> str:
 
     def column(match: re.Match) -> str:
         said = say(match[1])
-        room = len(match[0]) + wider[match.start()] if match.string in table else 0
+        room = len(match[0]) + wider.get(match.start(), 0) if match.string in table else 0
         return said + (" " * (room - width(said)) or match[2]) * bool(match[2])
 
     return "\n".join(COLUMN.sub(column, line) for line in text.split("\n"))
