@@ -31,7 +31,7 @@ SPOKEN = ("caption", "question")  # arguments of explore(...) and draw_arcs(...)
 YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
 FOLDER = "locale"
 INTERFACE, PRACTICE, FIGURES, SCREEN = "interface", "practice", "figures", "screen"
-README, TEACHING, EXERCISES = PAGES = ("readme", "teaching", "exercises")  # files beside the book
+PAGES = (README := "readme", "teaching", "exercises")  # files beside the book
 BESIDE = (INTERFACE, PRACTICE, FIGURES, SCREEN, *PAGES)  # the catalogs of no chapter
 HEAD = (
     'msgid ""\nmsgstr ""\n"Language: {language}\\n"\n"MIME-Version: 1.0\\n"\n'

@@ -45,8 +45,7 @@ def said_on_screen(output: NotebookNode, say: Callable[[str], str]) -> None:
     if SVG in data:
         data[SVG] = LABEL.sub(lambda found: label(found, say), data[SVG])
     if html := data.get("text/html"):
-        html = SLIDERS.sub(lambda held: QUOTED.sub(shown, held[0]), SHOWN.sub(shown, html))
-        data["text/html"] = html
+        data["text/html"] = SLIDERS.sub(lambda m: QUOTED.sub(shown, m[0]), SHOWN.sub(shown, html))
     if "text" in output:
         output.text = printed(output.text, lambda text: worded(text, say))
 
@@ -82,8 +81,7 @@ def label(found: re.Match, say: Callable[[str], str]) -> str:
         return found[0]
     part = "".join([*PART.findall(found.string, 0, found.start()), ("axes", "")][-2])
     long = float(found[4] or 0) + 60  # with the last letter, in hundredths of an em
-    ends = "xtick" if "rotate" in found[3] else "ytick"
-    places = {"legend": (0, "start"), ends: (long, "end")}
+    places = {"legend": (0, "start"), "xtick" if "rotate" in found[3] else "ytick": (long, "end")}
     at, anchor = places.get(part, (long / 2, "middle"))
     style = f"font:100px 'DejaVu Sans',sans-serif;text-anchor:{anchor}"
     text = f'<text transform="scale(1 -1)" x="{at:.0f}" style="{style}">{escape(new)}</text>'

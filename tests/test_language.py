@@ -47,9 +47,8 @@ def said_in_all_languages():
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             yield "en", path.name, f"{number}: {line}"
     for path in sorted(BOOK.source.glob("locale/*/*.po")):
-        language = path.parent.name
-        for said in translations(read_catalog(BOOK, language, path.stem)).values():
-            yield language, path.name, said
+        for said in translations(read_catalog(BOOK, path.parent.name, path.stem)).values():
+            yield path.parent.name, path.name, said
 
 
 @pytest.mark.slow

@@ -98,6 +98,8 @@ def test_links_between_pages_lead_somewhere(name):
         assert not anchor or anchor in anchors_of(PAGES[file or name]), anchor
 
 
-def test_citation_and_changelog_name_the_version_of_the_package():
+def test_citation_and_changelog_name_the_version_and_readme_whether_there_is_a_license():
     released = re.findall(r"^## (\d\S*)", PAGES["CHANGELOG.md"], re.MULTILINE)
     assert [CITATION["version"], released[0]] == [d2l_attention.__version__] * 2
+    unlicensed = "No license has been chosen yet" in PAGES["README.md"]
+    assert (ROOT / "LICENSE").exists() == ("license" in CITATION) != unlicensed

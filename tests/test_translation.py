@@ -38,7 +38,7 @@ from bookbinder.messages import compiled, compiled_file, page_file, translated_p
 from bookbinder.notation import PAGE
 from bookbinder.outputs import SVG
 from bookbinder.page import Page, link_problems, shown_words, slug
-from bookbinder.publish import published
+from bookbinder.publish import as_comment, published
 from bookbinder.screen import said_on_screen
 from bookbinder.solutions import folded
 from bookbinder.steps import filled_in
@@ -171,6 +171,7 @@ def test_long_texts_in_code_are_broken_where_their_language_can_be():
     assert literals("one two three", 8) == ['"one two "', '"three"']
     assert literals("一二三四五", 6) == ['"一二三"', '"四五"']
     assert literals('a "b"', 80) == ['"a \\"b\\""']
+    assert as_comment("绘图：" + "两条曲线" * 20) == f"# 绘图：{'两条曲线' * 7}两条 ..."
 
 
 WORDS = {"norms": "有归一化层", "loss {1}, of": "损失 {1}，共", "none": "无"}
