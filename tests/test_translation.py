@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from babel.messages.mofile import read_mo
 from matplotlib import pyplot as plt
-from nbformat.v4 import new_output
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from bookbinder import worksheets
 from bookbinder.binding import bind_translation, notebook_path
@@ -174,19 +174,20 @@ def test_long_texts_in_code_are_broken_where_their_language_can_be():
     assert as_comment("绘图：" + "两条曲线" * 20) == f"# 绘图：{'两条曲线' * 7}两条 ..."
 
 
-WORDS = {"norms": "有归一化层", "loss {1}, of": "损失 {1}，共", "none": "无"}
+WORDS = {"norms": "有归一化层", "loss {1}, of": "损失 {1}，共", "none": "无", "bread": "面包"}
 
 
 def test_what_cells_print_and_pictures_show_is_said_with_its_numbers_in_its_places():
-    output = new_output("stream", text="norms  0.5  7\nnone   0.25 8\nloss 3, of 5\nx = none\n")
-    said_on_screen(output, lambda text: WORDS.get(text, text))
-    assert output.text == "有归一化层  0.5  7\n无          0.25 8\n损失 3，共 5\nx = none\n"
-    plt.subplots(figsize=(2, 1))[1].set(title="none", xlabel="$x$ none", ylabel="norms")
+    text = "norms  0.5  7\nnone   0.25 8\nloss 3, of 5\nbread\n"  # the word of a model in chapter 2
+    english = new_notebook(cells=[new_code_cell(outputs=[new_output("stream", text=text)])])
+    output = in_language(english, speaking(WORDS), "02").cells[0].outputs[0]
+    assert output.text == "有归一化层  0.5  7\n无          0.25 8\n损失 3，共 5\nbread\n"
+    plt.subplots(figsize=(2, 1))[1].set(title="none", xlabel="$x$ none", ylabel="bread")
     plt.savefig(drawn := BytesIO(), format="svg")
     output = new_output("display_data", {SVG: drawn.getvalue().decode()})
     said_on_screen(output, lambda text: WORDS.get(text, text))
     places = re.findall('x="(\\d+)" style="font:100px [^>]*:(\\w+)">([^<]*)<', output.data[SVG])
-    assert sorted(places) == [("124", "middle", "无"), ("161", "middle", "有归一化层")]
+    assert sorted(places) == [("124", "middle", "无"), ("143", "middle", "面包")]
 
 
 LONG = "key wins, since its score is larger by two than each of the scores of all the others."
@@ -202,8 +203,7 @@ def test_a_changed_sentence_is_fuzzy_and_a_lost_one_obsolete():
     text = as_po(made, "zh")
     assert f'#, fuzzy\nmsgid "The fourth {LONG}"' in text
     assert '#~ msgid "Gone."' in text
-    again = updated(parsed(text.encode(), "a file"), new)
-    assert as_po(again, "zh") == text  # a second update changes no byte
+    assert as_po(updated(parsed(text.encode(), "a file"), new), "zh") == text  # not a byte changes
 
 
 ORIGINAL = "The **mask** of [chapter 4](04_m.ipynb#A) has `n, m` entries, $x_1$, and *128* (4.2)."
