@@ -120,8 +120,8 @@ def localize(
     put_solutions_last(article, language)
     for fold in article.select("details"):
         fold["open"] = ""
-    for button in article.select("details.hide > summary"):  # "Show the imports"
-        button.decompose()
+    for fold in article.select("details.hide"):  # without "Show the imports"
+        fold.replace_with(fold.div)
     for still in article.select(":is(.d2l-explorer, .d2l-arcs) .still"):
         still.string = LAST_SENTENCE.sub(r"\1", still.get_text())
     for element in article.select("[id]"):
