@@ -177,17 +177,13 @@ def messages_of(chapter: Chapter) -> Iterator[Message]:
     prose = {cell: list(lines) for cell, lines in sentences}
     for index, cell in enumerate(chapter.notebook.cells):
         for line, text in prose.get(index, ()):
-            yield text, file_of(line.where)
+            yield text, line.where.rpartition(":")[0]
         if cell.cell_type == "code":
-            file = file_of(chapter.where(index))
+            file = chapter.where(index).rpartition(":")[0]
             if alt := cell.metadata.get("alt"):
                 yield alt, file
             for node in spoken(cell):
                 yield node.value, file
-
-
-def file_of(place: str) -> str:
-    return place.rpartition(":")[0]
 
 
 def spoken(cell: NotebookNode) -> list[ast.Constant]:

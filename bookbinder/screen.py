@@ -62,8 +62,10 @@ def worded(text: str, say: Callable[[str], str]) -> str:
 def printed(text: str, say: Callable[[str], str]) -> str:
     """Return lines in other words, column below column."""
     wider: dict[int, int] = {}
-    table = [line for line in text.split("\n") if "  " in line]
-    for match in (m for line in table for m in COLUMN.finditer(line) if m[2]):
+    found = [m for line in text.split("\n") for m in COLUMN.finditer(line) if m[2]]
+    ends = {match.end() for match in found if len(match[2]) > 1}
+    table = {match.string for match in found if match.end() in ends}
+    for match in (m for m in found if m.string in table):
         more = width(say(match[1])) + min(2, len(match[2])) - len(match[0])
         wider[match.start()] = max(more, wider.get(match.start(), 0))
 

@@ -178,10 +178,10 @@ WORDS = {"norms": "有归一化层", "loss {1}, of": "损失 {1}，共", "none":
 
 
 def test_what_cells_print_and_pictures_show_is_said_with_its_numbers_in_its_places():
-    text = "norms  0.5  7\nnone   0.25 8\nloss 3, of 5\nbread\n"  # the word of a model in chapter 2
+    text = "norms 0.5 7\nnone  0.25 8\nloss 3, of 5\nbread\n"  # the word of a model in chapter 2
     english = new_notebook(cells=[new_code_cell(outputs=[new_output("stream", text=text)])])
     output = in_language(english, speaking(WORDS), "02").cells[0].outputs[0]
-    assert output.text == "有归一化层  0.5  7\n无          0.25 8\n损失 3，共 5\nbread\n"
+    assert output.text == "有归一化层 0.5 7\n无         0.25 8\n损失 3，共 5\nbread\n"
     plt.subplots(figsize=(2, 1))[1].set(title="none", xlabel="$x$ none", ylabel="bread")
     plt.savefig(drawn := BytesIO(), format="svg")
     output = new_output("display_data", {SVG: drawn.getvalue().decode()})
