@@ -24,7 +24,7 @@ COLUMN = re.compile(  # words up to a gap, the end, or the values that end a col
     r"(\S+(?: \S+)*?)( {2,}| (?=[-+\d.,%()\[\] ]*(?:  |$)|(?:nan|tensor|Array)\b)|(?= ?$) ?)"
 )
 LABEL = re.compile(  # in a picture of matplotlib: a comment, and its letters as paths
-    r'(<g id="text_\d+">\s*<!-- )([^$]*?)( -->\s*<g [^>]*>(?:\s*<defs>.*?</defs>)?)'
+    r'((?:<g id="text_\d+">|</g>)\s*<!-- )([^$]*?)( -->\s*<g [^>]*>(?:\s*<defs>.*?</defs>)?)'
     r"(?:\s*<use [^>]*?(?:translate\(([\d.]+)[^>]*)?/>)+(?=\s*</g>)",
     re.DOTALL,
 )
