@@ -10,6 +10,8 @@ async function startSlides() {
     wall.append(...[...slide.childNodes].filter((part) => !part.matches?.("aside")));
     slide.prepend(wall);
   }
+  for (const em of document.querySelectorAll("em")) // Han and Hangul are not slanted
+    em.classList.toggle("dotted", /[\u3400-\u9fff\uac00-\ud7af]/.test(em.textContent));
   for (const pre of document.querySelectorAll(".highlight pre")) pre.innerHTML = bare(pre.innerHTML);
   for (const pre of document.querySelectorAll(".jp-OutputArea-output pre"))
     pre.textContent = pre.textContent.replace(/\n\s*\n/g, "\n"); // as between matrices of a tensor
