@@ -13,7 +13,7 @@ from bookbinder.outputs import SVG
 from bookbinder.publish import width
 
 VALUE = re.compile(
-    r"(?:tensor|Array)\(.*|[\[({][^a-zA-Z]*(?:[\])}]|$)|'[^']*'|\b(?:True|False|nan|inf|None)\b"
+    r"(?:tensor|Array)\(.*|[\[({](?:[^a-zA-Z]|nan|inf)*(?:[\])}]|$)|'[^']*'|\b(?:True|False|nan|inf|None)\b"
     r"|(?<![\w.])[-+−]?\d(?:[\d.,/]*\d)?(?:e[-+]?\d+)?(?![a-zA-Z])"
 )
 FIELD = re.compile(r"\{(\d+)\}")
@@ -21,7 +21,7 @@ NO_MESSAGE = re.compile(
     r"(?!.*[A-Za-z]{3})|.*([][_<>|\\$`{]|=(?! [:,]|\s*$)|\w[.(]\w|[a-z][AC-Z]|\w{19}|.{60})"
 )
 COLUMN = re.compile(  # words up to a gap, the end, or the values that end a column
-    r"(\S+(?: \S+)*?)( {2,}| (?=[-+\d.,%()\[\] ]*(?:  |$)|(?:nan|tensor|Array)\b)|(?= ?$) ?)"
+    r"(\S+(?: \S+)*?)( {2,}| (?=[-+\d.,%()\[\] ]*(?:  |$)|\[*(?:nan|inf|tensor|Array)\b)|(?= ?$) ?)"
 )
 LABEL = re.compile(  # in a picture of matplotlib: a comment, and its letters as paths
     r'((?:<g id="text_\d+">|</g>)\s*<!-- )([^$]*?)( -->\s*<g [^>]*>(?:\s*<defs>.*?</defs>)?)'
