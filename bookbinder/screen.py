@@ -18,7 +18,7 @@ VALUE = re.compile(
 )
 FIELD = re.compile(r"\{(\d+)\}")
 NO_MESSAGE = re.compile(
-    r"(?!.*[A-Za-z]{3})|.*([][_<>|\\$`{]|=(?! [:,]|\s*$)|\w[.(]\w|[a-z][AC-Z]|\w{19}|.{60})"
+    r"(?!.*[A-Za-z]{3})|.*([][_<>|\\$`{]|=(?! [:,]|\s*$)|\w[.(](?!s\))\w|[a-z][AC-Z]|\w{19}|.{60})"
 )
 COLUMN = re.compile(  # words up to a gap, the end, or the values that end a column
     r"(\S+(?: \S+)*?)( {2,}| (?=[-+\d.,%()\[\] ]*(?:  |$)|\[*(?:nan|inf|tensor|Array)\b)|(?= ?$) ?)"
