@@ -3,24 +3,23 @@
 import re
 import tomllib
 
+import pytest
+
 from bookbinder.chapters import number_of
+from bookbinder.language import language_of, translated
+from bookbinder.messages import page_file
 from tests.conftest import ROOT
 from tests.this_book import BOOK, chapters, checked_exercises
 
 TASK = r"\d+\.\d+"
-TEACHING, EXERCISES = (
-    (ROOT / name).read_text(encoding="utf-8") for name in ("TEACHING.md", "EXERCISES.md")
-)
+TEACHING = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
+EXERCISES = (ROOT / "EXERCISES.md").read_text(encoding="utf-8")
 
 
 def exercises_of_the_chapters():
-    return [
-        number
-        for chapter in chapters(BOOK.editions[0])
-        for cell in chapter.notebook.cells
-        if cell.cell_type == "markdown"
-        for number in re.findall(rf"^### Exercise ({TASK})\b", cell.source, re.M)
-    ]
+    cells = [cell for chapter in chapters(BOOK.editions[0]) for cell in chapter.notebook.cells]
+    title = re.compile(rf"^### Exercise ({TASK})\b", re.MULTILINE)
+    return [number for cell in cells for number in title.findall(cell.source)]
 
 
 def test_the_teachers_table_lists_every_exercise_in_order_and_which_have_a_check():
@@ -32,10 +31,8 @@ def test_the_teachers_table_lists_every_exercise_in_order_and_which_have_a_check
 
 
 def test_the_plan_gives_every_exercise_as_homework_once():
-    planned = []
-    for homework in re.findall(r"^\| \d+ \|(?:[^|]*\|){3} ([^|]*) \|$", TEACHING, re.M):
-        planned += re.findall(TASK, homework)
-    assert sorted(planned) == sorted(exercises_of_the_chapters())
+    homework = re.findall(r"^\| \d+ \|(?:[^|]*\|){3} ([^|]*) \|$", TEACHING, re.M)
+    assert sorted(re.findall(TASK, "\n".join(homework))) == sorted(exercises_of_the_chapters())
 
 
 def test_extras_that_a_room_without_a_network_is_told_to_use_exist():
@@ -45,12 +42,15 @@ def test_extras_that_a_room_without_a_network_is_told_to_use_exist():
     assert set(",".join(named).split(",")) <= set(project["optional-dependencies"])
 
 
-def test_the_plan_has_every_chapter_and_names_its_headings():
-    lectures = re.findall(r"^\| (\d+) \| (.*)$", TEACHING, re.M)
+@pytest.mark.parametrize("tag", BOOK.languages)
+def test_the_plan_has_every_chapter_and_names_its_headings(tag):
+    page = TEACHING if tag == "en" else page_file(BOOK, tag, "teaching").read_text("utf-8")
+    lectures = re.findall(r"^\| (\d+) \| (.*)$", page, re.M)
     of_the_book = {number_of(c.name): c for c in chapters(BOOK.editions[0])}
     assert [int(number) for number, _ in lectures] == sorted(of_the_book.keys() - {None})
     for number, plan in lectures:
-        text = "\n".join(cell.source for cell in of_the_book[int(number)].notebook.cells)
+        chapter = translated(of_the_book[int(number)], language_of(BOOK, tag))
+        text = "\n".join(cell.source for cell in chapter.notebook.cells)
         headings = re.findall(r"^#+ (.*)$", text, re.M)
         for named in re.findall(r"\*([^*]+)\*", plan):
             assert any(heading.startswith(named) for heading in headings), (number, named)
