@@ -178,16 +178,16 @@ WORDS = {"norms": "有归一化层", "loss {1}, of": "损失 {1}，共", "none":
 
 
 def test_what_cells_print_and_pictures_show_is_said_with_its_numbers_in_its_places():
-    text = "norms 0.5 7\nnone  0.25 8\nloss 3, of 5\nbread\n"  # the word of a model in chapter 2
+    text = "norms 0.5 7\nnone  0.25 8\nloss 3, of 5\nx = none\nnone [inf nan]\nbread\n"
     english = new_notebook(cells=[new_code_cell(outputs=[new_output("stream", text=text)])])
-    output = in_language(english, speaking(WORDS), "02").cells[0].outputs[0]
-    assert output.text == "有归一化层 0.5 7\n无         0.25 8\n损失 3，共 5\nbread\n"
-    plt.subplots(figsize=(2, 1))[1].set(title="none", xlabel="$x$ none", ylabel="bread")
+    said = "有归一化层 0.5 7\n无         0.25 8\n损失 3，共 5\nx = none\n无 [inf nan]\nbread\n"
+    assert in_language(english, speaking(WORDS), "02").cells[0].outputs[0].text == said
+    plt.subplots(figsize=(2, 1))[1].set(title="none\nnone", xlabel="$x$ none", ylabel="bread")
     plt.savefig(drawn := BytesIO(), format="svg")
     output = new_output("display_data", {SVG: drawn.getvalue().decode()})
     said_on_screen(output, lambda text: WORDS.get(text, text))
     places = re.findall('x="(\\d+)" style="font:100px [^>]*:(\\w+)">([^<]*)<', output.data[SVG])
-    assert sorted(places) == [("124", "middle", "无"), ("143", "middle", "面包")]
+    assert sorted(places) == [("124", "middle", "无")] * 2 + [("143", "middle", "面包")]
 
 
 LONG = "key wins, since its score is larger by two than each of the scores of all the others."
