@@ -4,22 +4,26 @@ PYTHON    ?= python3
 DEVICE    ?= cpu
 VENV      ?= .venv
 # The frameworks of book.toml; the first one's edition is the one that readers get unasked.
-KNOWN     := $(shell sed -n 's/^\[frameworks\.\(.*\)\] *$$/\1/p' book.toml)
+KNOWN     := $(shell sed -n 's/^\[frameworks\.\(.*\)\] *$$/\1/p' book.toml 2>/dev/null)
 FIRST     := $(firstword $(KNOWN))
 # What one command does for all frameworks it does for one that is named.
 ONE       := $(FRAMEWORK:%=--framework %)
 FRAMEWORK ?= $(FIRST)
 # Not ?=: a shell may have a LANGUAGE of its own. On the command line, LANGUAGE=zh wins.
+SPOKEN    := $(shell sed -n 's/^languages *= *\[ *"en"\(.*\)\].*/\1/p' book.toml 2>/dev/null | tr -d '",')
+$(if $(and $(filter environment,$(origin LANGUAGE)),$(filter $(LANGUAGE),$(SPOKEN)),$(filter-out help setup check test,$(MAKECMDGOALS))),\
+	$(info LANGUAGE=$(LANGUAGE) in front of make is not read, as systems set it, too: make $(MAKECMDGOALS) LANGUAGE=$(LANGUAGE)))
 LANGUAGE  := en
 COPIES    ?= my-notebooks$(if $(filter-out $(FIRST),$(FRAMEWORK)),-$(FRAMEWORK))$(if $(filter-out en,$(LANGUAGE)),-$(LANGUAGE))
-$(if $(filter $(FRAMEWORK),$(KNOWN)),,$(error no framework '$(FRAMEWORK)' in book.toml; known: $(KNOWN)))
+$(if $(filter-out help,$(MAKECMDGOALS)),$(if $(and $(filter 1,$(words $(FRAMEWORK))),$(filter $(KNOWN),$(FRAMEWORK))),,\
+	$(error no framework '$(FRAMEWORK)' in book.toml; known: $(or $(KNOWN),none))))
 READY    = $(VENV)/ready-$(FRAMEWORK)
 TOOLS    = $(VENV)/test-ready
 SITE     = $(VENV)/site-ready
 EDITION  = --framework $(FRAMEWORK) --language $(LANGUAGE)
-RUN      = "$(CURDIR)/$(VENV)/bin/python" -m
+RUN      = "$(VENV)/bin/python" -m
 BIND     = $(RUN) bookbinder
-INSTALL  = $(RUN) pip install --quiet --constraint constraints.txt
+INSTALL  = $(RUN) pip install --constraint constraints.txt
 PYTEST   = OMP_NUM_THREADS=1 $(RUN) pytest
 NBVAL    = --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg
 # Two processes with one thread each: a notebook's cells, and a file's tests, stay in one of them.
@@ -32,14 +36,16 @@ SITE_TESTS = tests/test_site.py tests/test_translated_site.py
 TESTED = $(if $(filter $(FIRST),$(FRAMEWORK)),tests/test_grading.py tests $(addprefix --ignore ,$(SITE_TESTS)),\
 	$(addprefix tests/,$(FRAMEWORK) contract test_exercises.py test_book.py))
 NOTEBOOKS = tests/conftest.py notebooks/$(FRAMEWORK)
+# Whatever pip's own settings say, packages go to $(VENV).
+export PIP_USER = 0
 export D2L_DEVICE = $(DEVICE)
 export D2L_FRAMEWORK = $(FRAMEWORK)
 
 help:
-	@sed -n "s/^\([a-z-]*\):[^#]*## /  \1\t/p" Makefile
-	@echo "All take FRAMEWORK=..., one of: $(KNOWN); most LANGUAGE=..., a language of book.toml"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
+	@echo "All take FRAMEWORK=..., one of: $(or $(KNOWN),those in book.toml); most LANGUAGE=..., a language of book.toml"
 
-lab: $(READY)  ## open the book in JupyterLab, in copies that are yours to change
+lab: $(READY)  ## open the book in JupyterLab, in copies that are yours to change; ARGS="--no-browser --port 8890", options of JupyterLab
 	@exec $(BIND) lab $(EDITION) "$(COPIES)" $(ARGS)
 
 check: $(TOOLS)  ## check all that is quick: the linter, stale files, most unit tests
@@ -51,8 +57,8 @@ ifdef VERSIONS
 test:  # in a set-up of its own; with other versions, outputs differ a little: errors count
 	$(PYTHON) -m venv --clear .venv-$(VERSIONS)
 	$(PYTHON) -m tools.versions $(VERSIONS) > .venv-$(VERSIONS)/versions.txt
-	.venv-$(VERSIONS)/bin/python -m pip install --quiet --constraint .venv-$(VERSIONS)/versions.txt --editable ".[test,$(FRAMEWORK)]"
-	.venv-$(VERSIONS)/bin/python -m pip install --quiet --no-deps d2l==1.0.3
+	.venv-$(VERSIONS)/bin/python -m pip install --constraint .venv-$(VERSIONS)/versions.txt --editable ".[test,$(FRAMEWORK)]"
+	.venv-$(VERSIONS)/bin/python -m pip install --no-deps d2l==1.0.3
 	OMP_NUM_THREADS=1 .venv-$(VERSIONS)/bin/python -m pytest $(NOTEBOOKS) $(TESTED) --nbval-lax $(NBVAL) $(AT_ONCE) -W default
 else ifdef CPUS
 test: $(TOOLS)  # the notebooks alone
@@ -92,18 +98,24 @@ slides: $(SITE)  ## write the slides of CHAPTER=4 as one file
 setup: $(READY)  ## set up .venv with the pinned packages of readers
 
 $(VENV)/ready-%: pyproject.toml constraints.txt
-	@echo "Setting up $(VENV) for $*, once: some minutes, up to 3 GB to download; README.md says when 0.2 GB are enough"
+	@echo "Setting up $(VENV) for $*, once, in some minutes: up to 2.7 GB to download and 5 GB of disk;"
+	@echo "without a GPU 0.2 GB and 1.3 GB are enough, and README.md says how"
 	@$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit('Python 3.11 or newer is needed: make PYTHON=python3.11')"
+	@echo "1/3 an environment of Python in $(VENV): 20 MB"
 	@$(PYTHON) -m venv $(VENV)
+	@echo "2/3 the packages of the book: up to 2.7 GB to download"
 	@$(INSTALL) --editable ".[book,$*]"
-	@$(INSTALL) --no-deps d2l  # what the book is compared with
+	@echo "3/3 d2l, what the book is compared with: 0.1 MB"
+	@$(INSTALL) --no-deps d2l
 	@touch $@
 
 $(TOOLS): $(READY) pyproject.toml constraints.txt
+	@echo "Adding the packages of the tests to $(VENV), once: 20 MB of disk"
 	@$(INSTALL) --editable ".[test]"
 	@touch $@
 
 $(SITE): $(TOOLS)
+	@echo "Adding the packages of the site and the slides to $(VENV), once, in some minutes: 0.5 GB of disk"
 	@$(INSTALL) --editable ".[site]"
 	@touch $@
 
