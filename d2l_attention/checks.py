@@ -1,11 +1,15 @@
 """What arguments must look like: checks of shapes, kinds of types and Python numbers.
 
-They raise TypeError or ValueError with the argument's name, what came and what would fit. They read
-no values of arrays, so one file serves every framework, under tracing, too. A size of None is one
-that a graph leaves open: it fits.
+They raise TypeError or ValueError with the argument's name, what came and what would fit. But for
+`check_lengths`, they read no values of arrays, so one file serves every framework, under tracing,
+too. A size of None is one that a graph leaves open: it fits.
 """
 
+from math import inf
+from numbers import Integral, Real
 from typing import Any, Protocol
+
+import numpy as np
 
 
 class Shaped(Protocol):
@@ -16,6 +20,9 @@ class Shaped(Protocol):
 
     @property
     def dtype(self) -> Any: ...
+
+
+SPARSE = ("sparse", "Sparse", "Ragged", "BCOO", "BCSR", "IndexedSlices")  # in names of types
 
 
 def fits(have: int | None, want: int | None) -> bool:
@@ -44,6 +51,41 @@ def is_floating(array: Shaped) -> bool:
     return "float" in str(array.dtype)
 
 
+def check_array(name: str, array: Any) -> None:
+    """Raise TypeError unless this is an array or a tensor, and a dense one."""
+    if not hasattr(array, "dtype") or isinstance(array, type):
+        raise TypeError(f"{name} must be an array, got {type(array).__name__}")
+    layout = f"{type(array).__name__} {getattr(array, 'layout', '')}"
+    if getattr(array, "is_nested", False) or any(word in layout for word in SPARSE):
+        raise TypeError(f"{name} must be dense, got {layout.strip()}: pad it, and give valid_lens")
+
+
+def check_numbers(name: str, value: Any) -> None:
+    """Raise unless nested lists and NumPy's arrays hold numbers, and rows of equal lengths.
+
+    TypeError: None, text, ... ValueError: the lists are not rectangular. What is in a list may be
+    an array of any framework, or a tracer.
+    """
+    if isinstance(value, list | tuple):
+        for entry in value:
+            check_numbers(name, entry)
+        if len(shapes := {list_shape(entry) for entry in value}) > 1:
+            raise ValueError(f"{name} must be rectangular, got rows of shapes {sorted(shapes)}")
+    elif getattr(getattr(value, "dtype", None), "kind", "f") in "OSUMm":  # NumPy's
+        raise TypeError(f"{name} must hold numbers, got {kind(value)}")
+    elif hasattr(value, "dtype"):
+        check_array(name, value)
+    elif isinstance(value, str | bytes | dict | set | None):
+        raise TypeError(f"{name} must hold numbers, got {value!r}")
+
+
+def list_shape(value: Any) -> tuple:
+    """Return the shape of nested lists of numbers and arrays."""
+    if isinstance(value, list | tuple):
+        return (len(value), *(list_shape(value[0]) if value else ()))
+    return tuple(getattr(value, "shape", ()))
+
+
 def check_vectors(queries: Shaped, keys: Shaped) -> None:
     """Raise ValueError unless queries and keys are (n, d) and (m, d), or (n,) and (m,)."""
     q, k = tuple(queries.shape), tuple(keys.shape)
@@ -69,21 +111,41 @@ def check_valid_lens(lens: Shaped, shape: tuple[int, ...]) -> None:
         mask = "; a mask goes by name, as mask=" if "bool" in str(lens.dtype) else ""
         raise TypeError(f"valid_lens must hold integers, got {kind(lens)}{mask}")
     if not (fit(have, b) or fit(have, (*b, n))):
-        raise ValueError(f"valid_lens must have shape {b} or {(*b, n)}, got {have}")
+        mask = "; a mask goes by name, as mask=" if fit(have, (*b, shape[-1])) else ""
+        raise ValueError(f"valid_lens must have shape {b} or {(*b, n)}, got {have}{mask}")
+
+
+def check_lengths(lens: np.ndarray, shape: tuple[int, ...]) -> None:
+    """Raise ValueError if known lengths of scores (b, ..., n, m) lie outside 0..m, or are a mask.
+
+    A mask of 0 and 1 with an entry for each key, as tokenizers make it, has the shape of lengths
+    for each query where n = m. It is taken for a mask if all its entries are 0 or 1, and some row
+    has two 1s or more: as lengths, they would let several queries see the first key alone.
+    """
+    m, per_query = shape[-1], lens.ndim > len(shape[:-2][:1])
+    if lens.size == 0 or m is None:
+        return
+    least, most = int(lens.min()), int(lens.max())
+    if least < 0 or most > m:
+        raise ValueError(f"valid_lens must lie in 0..{m}, got {least}..{most}")
+    if per_query and most == 1 and lens.shape[-1] == m and (lens.sum(-1) > 1).any():
+        got = "a 0 or 1 for each key: a mask goes by name, as mask=, and is boolean"
+        raise ValueError(f"valid_lens must hold a length for each query, got {got}")
 
 
 def check_mask(mask: Shaped, shape: tuple[int, ...]) -> None:
     """Raise unless a mask is boolean and broadcasts to the shape of the scores.
 
-    For scores (b, H, n, m), three axes are (H, n, m); where b = H, they might be (b, n, m) as well,
-    and all four axes must be said.
+    Two axes are (n, m), also where b = n. For scores (b, H, n, m), three axes are (H, n, m); where
+    b = H, they might be (b, n, m) as well, and all four axes must be said.
     """
     if "bool" not in str(mask.dtype):
         raise TypeError(f"mask must be boolean (True = may attend), got {kind(mask)}")
     have, want = tuple(mask.shape), tuple(shape)
     pairs = zip(have[::-1], want[::-1], strict=False)
     if len(have) > len(want) or not all(h == 1 or fits(h, w) for h, w in pairs):
-        raise ValueError(f"mask must broadcast to {want}, got {have}")
+        keys = "; for keys of each example, (b, 1, m)" if have == (want[0], want[-1]) else ""
+        raise ValueError(f"mask must broadcast to {want}, got {have}{keys}")
     if len(have) == 3 and len(want) == 4 and have[0] not in (1, None) and want[0] == want[1]:
         said = f"(b, 1, n, m) or (1, H, n, m) for scores {want}"
         raise ValueError(f"mask must have 4 axes, {said}, got {have}")
@@ -91,6 +153,7 @@ def check_mask(mask: Shaped, shape: tuple[int, ...]) -> None:
 
 def check_scores(X: Shaped) -> None:
     """Raise TypeError or ValueError unless scores are floating point with 2 axes or more."""
+    check_array("X", X)
     if not is_floating(X):
         raise TypeError(f"X must be floating point, got {kind(X)}")
     if len(X.shape) < 2:
@@ -103,7 +166,8 @@ def check_sizes(queries: Shaped, keys: Shaped, values: Shaped) -> None:
     TypeError: not floating point. ValueError: number of axes, batch, heads,
     or not one value for each key.
     """
-    for array in (queries, keys, values):
+    for name, array in (("queries", queries), ("keys", keys), ("values", values)):
+        check_array(name, array)
         if not is_floating(array):
             raise TypeError(f"queries, keys, values must be floating point, got {kind(array)}")
     q, k, v = (tuple(array.shape) for array in (queries, keys, values))
@@ -114,6 +178,13 @@ def check_sizes(queries: Shaped, keys: Shaped, values: Shaped) -> None:
         raise ValueError(f"queries, keys, values must agree in batch and heads; {got}")
     if not fits(k[-2], v[-2]):
         raise ValueError(f"there must be one value for each key; {got}")
+
+
+def check_one_type(queries: Shaped, keys: Shaped) -> None:
+    """Raise TypeError unless queries and keys have one data type."""
+    q, k = (kind(x).rpartition(".")[2] for x in (queries, keys))
+    if q != k:
+        raise TypeError(f"queries, keys must have one type, got {q} and {k}")
 
 
 def check_same_size(queries: Shaped, keys: Shaped) -> None:
@@ -150,12 +221,37 @@ def check_rank(rank: int | None, key_size: int | None) -> None:
     if rank is None and key_size is None:
         raise ValueError("give a rank, or key_size for a full matrix")
     if rank is not None:
-        check_positive("rank", rank)
+        check_whole("rank", rank)
 
 
-def check_positive(name: str, number: float) -> None:
-    """Raise ValueError unless a Python number is positive."""
-    if not number > 0:
+def check_whole(name: str, number: Any) -> None:
+    """Raise TypeError unless a size is a whole number, and ValueError unless it is positive."""
+    whole = isinstance(number, Integral) and not isinstance(number, bool)
+    if not whole or number < 1:
+        error = ValueError if whole else TypeError
+        raise error(f"{name} must be a positive whole number, got {number!r}")
+
+
+def check_whole_sizes(**sizes: int | None) -> None:
+    """Raise as check_whole does, by the names of the sizes; None: one that is not given."""
+    for name, size in sizes.items():
+        if size is not None:
+            check_whole(name, size)
+
+
+def check_rate(name: str, rate: Any) -> None:
+    """Raise TypeError unless a rate is a number, and ValueError unless it lies in 0..1."""
+    number = isinstance(rate, Real) and not isinstance(rate, bool)
+    if not number or not 0 <= rate <= 1:
+        error = ValueError if number else TypeError
+        raise error(f"{name} must lie in 0..1, got {rate!r}")
+
+
+def check_positive(name: str, number: Any) -> None:
+    """Raise TypeError unless this is a number, and ValueError unless it is positive and finite."""
+    if isinstance(number, bool | str | complex | list | tuple | None):
+        raise TypeError(f"{name} must be a positive number, got {number!r}")
+    if not number > 0 or number == inf:
         raise ValueError(f"{name} must be positive, got {number}")
 
 
@@ -171,16 +267,22 @@ def check_positions(shape: tuple[int, ...], vectors: tuple[int, ...]) -> None:
 
 
 def check_divides(name: str, part: int, whole_name: str, whole: int) -> None:
-    """Raise ValueError unless the positive number `part` divides `whole`."""
+    """Raise unless both are positive whole numbers, and `part` divides `whole`."""
+    check_whole(whole_name, whole)
+    if not isinstance(part, Integral) or isinstance(part, bool):
+        check_whole(name, part)
     fits = [i for i in range(1, whole + 1) if whole % i == 0]
     if part not in fits:
         raise ValueError(f"{name} must divide {whole_name} = {whole}: one of {fits}, got {part}")
 
 
 def check_even(x: Shaped) -> None:
-    """Raise TypeError or ValueError unless x is floating point, with an even dimension."""
+    """Raise TypeError or ValueError unless x is floating point (..., n, d), d even."""
+    check_array("x", x)
     if not is_floating(x):
         raise TypeError(f"x must be floating point, got {kind(x)}")
+    if len(x.shape) < 2:
+        raise ValueError(f"x must have 2 axes or more (..., n, d), got {tuple(x.shape)}")
     if (d := x.shape[-1]) % 2:
         fit = f"got {d}; {d - 1} or {d + 1} would fit"
         raise ValueError(f"the dimension must be even, as features go in pairs, {fit}")
