@@ -1,5 +1,6 @@
 """The repository: packages, commands, links, version and license say the same everywhere."""
 
+import os
 import re
 import subprocess
 import tomllib
@@ -44,8 +45,8 @@ def test_all_editions_are_tested_on_github_with_pinned_and_with_oldest_packages(
 def test_conda_and_binder_install_what_make_setup_installs():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     *conda, pip = environment["dependencies"]
-    (constraint,) = re.findall(r"install --quiet (--constraint \S+)\n", MAKEFILE)
-    book, peer = re.findall(r"\$\(INSTALL\) (.*?)(?:  #.*)?\n", MAKEFILE)[:2]
+    (constraint,) = re.findall(r"pip install (--constraint \S+)\n", MAKEFILE)
+    book, peer = re.findall(r"\$\(INSTALL\) (.*)\n", MAKEFILE)[:2]
     book = book.replace('"', "").replace("$*", BOOK.editions[0].framework)
     assert pip["pip"] == [constraint, book]
     script = ROOT / "postBuild"
@@ -70,18 +71,30 @@ def test_systems_without_make_run_the_lines_that_the_readme_gives():
     assert set(run) <= set(lines.replace(".venv\\Scripts\\python", "python").splitlines())
 
 
-def test_make_helps_where_there_is_no_python_and_sets_up_a_further_framework(tmp_path):
+def test_make_helps_where_nothing_is_set_up_names_mistakes_and_adds_a_further_framework(tmp_path):
     for name in ("book.toml", "constraints.txt", "pyproject.toml", "Makefile"):
-        (tmp_path / name).write_text((ROOT / name).read_text() + "[broken" * (name == "book.toml"))
+        (tmp_path / name).write_text((ROOT / name).read_text())
     first, further, *_ = known = [edition.framework for edition in BOOK.editions]
     (tmp_path / ".venv").mkdir()
     for mark in (f"ready-{first}", "test-ready"):
         (tmp_path / ".venv" / mark).touch()
-    make = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, check=True)
+    in_korean = os.environ | {"LANGUAGE": "ko"}
+    make = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, env=in_korean)
+    lab = make(["make", "-n", "lab"]).stdout.splitlines()
+    assert [line.endswith("make lab LANGUAGE=ko") for line in lab] == [True, False]
+    assert "LANGUAGE" not in make(["make", "-n", "lab", "LANGUAGE=en"]).stdout
+    setup = make(["make", "-n", "check", f"FRAMEWORK={further}"]).stdout
+    assert f'".[book,{further}]"' in setup
+    assert "--quiet" not in setup  # who waits for pip sees what it does
+    for mistake in ("mxnet", "", f"{first} {further}"):
+        error = make(["make", "check", f"FRAMEWORK={mistake}"]).stderr
+        assert f"no framework '{mistake}' in book.toml; known: {' '.join(known)}." in error
     *commands, about = make(["make", "-s", "PYTHON=none"]).stdout.splitlines()
     assert [line.split()[0] for line in commands] == TARGETS
     assert " ".join(known) in about
-    assert f'".[book,{further}]"' in make(["make", "-n", "check", f"FRAMEWORK={further}"]).stdout
+    assert "ARGS=" in commands[TARGETS.index("lab")]
+    (tmp_path / "book.toml").unlink()
+    assert make(["make", "help"]).stdout.splitlines()[:-1] == commands
     assert f".PHONY: help {' '.join(TARGETS)}\n" in MAKEFILE  # a folder of that name stops none
 
 
