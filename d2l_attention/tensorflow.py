@@ -158,6 +158,7 @@ class Singer(keras.Model):
 
     def __init__(self, depth=2, D=32, H=2, kinds=26, **options):
         super().__init__(**options)
+        self.sizes = {"depth": depth, "D": D, "H": H, "kinds": kinds}
         self.embedding = keras.layers.Embedding(kinds, D)
         self.blocks = [Block(D, H) for _ in range(depth)]
         self.norm = keras.layers.LayerNormalization(epsilon=1e-5)
@@ -169,6 +170,9 @@ class Singer(keras.Model):
             x, found = block(x)
             weights.append(found)
         return self.out(self.norm(x)), tf.stack(weights)
+
+    def get_config(self):
+        return super().get_config() | self.sizes
 
 
 LENGTH = 24
