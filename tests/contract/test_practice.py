@@ -93,14 +93,16 @@ def test_a_right_answer_passes_on_all_inputs(capsys):
         ),
         (lambda x: xp.flip(shares(x), (1,)), "another order", "repeat_interleave"),
         (lambda x: x > 0.5, "rows that do not sum to 1", "each row"),
-        (lambda x: numpy(shares(x)).tolist(), "a list", "in a list"),
+        (lambda x: shares(x) if len(x) == 2 else shares(x)[0], "wrong shape", "yours has (5,)"),
+        (lambda x: shares(x) / (len(x) == 2), "not a finite number", "infinite"),
+        (lambda x: (shares(x), x), "wrong shape", "a tuple or list of 2: the task asks for one"),
+        (lambda x: (shares(x), x[0]), "not an array", "a tuple or list of 2: the task asks for"),
         (lambda x: "words", "not an array", "no array of real numbers, but a str"),
         (lambda x: array(RIGHT * 1j), "not an array", "no array of real numbers, but a"),
         (lambda x: xp.sum(x), "wrong shape", "yours has ()"),
         (lambda x: x[:0], "wrong shape", "yours has (0, 3)"),
         (not_theirs, "exception", "return (2 * x).cholesky_that_is_not_there())"),
         (lambda x: x / xp.sum(x, -1), "exception", AXIS_LOST),
-        (lambda x: row_shares(numpy(x)), "a NumPy array", "stay in the arrays"),
         (lambda x: 1 / 0, "exception", "raises ZeroDivisionError: division by zero (line "),
         (lambda x: sys.exit(), "exception", "raises SystemExit"),
         (lambda: 1, "wrong arguments", "takes (), and the task calls it with (x)"),
@@ -116,6 +118,40 @@ def test_a_wrong_answer_is_named(answer, mistake, says, capsys):
     assert says in result.message
     assert result.message in capsys.readouterr().out
     assert result.html().count("<table") in (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("answer", "mistake", "says"),
+    [
+        (lambda x: row_shares(numpy(x)), "a NumPy array", "stay in the arrays"),
+        (lambda x: row_shares(numpy(x)).astype("float64"), "a NumPy array", "stay in the arrays"),
+        (lambda x: numpy(shares(x)).tolist(), "a list", "in a list"),
+        (lambda x: tuple(shares(x)), "a list", "in a list"),
+        (lambda x: adapter.cast(shares(x), "float16"), "another data type", "answer float16"),
+    ],
+)
+def test_right_numbers_pass_whatever_holds_them_but_where_the_task_looks_further(
+    answer, mistake, says
+):
+    lenient, strict = (
+        Exercise("0.3", row_shares, two_inputs, tolerance=1e-2, strict=strict)
+        for strict in (False, True)
+    )
+    assert check(lenient, answer).passed
+    assert check(strict, answer).mistake == mistake
+    assert says in check(lenient, answer).message
+    assert says in check(strict, answer).message
+
+
+def test_a_shape_is_called_broadcast_only_where_nothing_else_explains_it():
+    exercise = Exercise("0.7", lambda x: x.sum(-1), two_inputs)
+    for other in (
+        lambda x: xp.sum(x, 0),
+        lambda x: x,
+        lambda x: x[None],
+        lambda x: x @ xp.swapped(x),
+    ):
+        assert "no error has stopped you" not in check(exercise, other).message
 
 
 def test_a_value_is_compared_as_it_is():
@@ -147,8 +183,6 @@ def test_a_question_about_the_answer_may_name_a_mistake():
 @pytest.mark.parametrize("dtype", HALF)
 def test_half_precision_is_compared_in_double(dtype):
     exercise = Exercise("0.5", row_shares, two_inputs, tolerance=1e-2)
-    result = check(exercise, lambda x: shares(adapter.cast(x, dtype)))
-    assert result.message.startswith("The values are right, but the data type changes: the input")
     assert check(exercise, lambda x: adapter.cast(shares(adapter.cast(x, dtype)), "float32")).passed
     assert dtype_of(array(RIGHT, dtype)) == dtype
     assert as_array([array([1.0, 1], dtype), [1, 2]]).dtype == np.float64

@@ -14,7 +14,7 @@ def written_over(x):
 
 
 @pytest.mark.parametrize(
-    "answer", [lambda x: shares(x.requires_grad_()), lambda x: shares(x.double()).float()]
+    "answer", [lambda x: shares(x.requires_grad_()), lambda x: shares(x.double())]
 )
 def test_a_right_answer_passes_with_a_graph_or_by_way_of_another_precision(answer):
     assert check(SHARES, answer).passed
@@ -23,7 +23,6 @@ def test_a_right_answer_passes_with_a_graph_or_by_way_of_another_precision(answe
 @pytest.mark.parametrize(
     ("answer", "mistake", "says"),
     [
-        (lambda x: shares(x).double(), "wrong data type", "float32 and your answer float64"),
         (written_over, "argument changed in place", "writes into its argument x"),
         (lambda x: written_over(x) * 2, "rows that do not sum to 1", "It also writes into its arg"),
         (lambda x: x.to("meta"), "not an array", "no array of real numbers, but a Tensor"),
