@@ -11,7 +11,8 @@ from nbformat import NotebookNode
 from bookbinder.config import guess
 from bookbinder.files import BookError
 
-FOLDED = ("drawing", "validation")  # code that need not be read
+VALIDATION = "validation"
+FOLDED = ("drawing", VALIDATION)  # code that need not be read
 NO_SLIDE = "no-slide"  # code that has no place on a wall
 TAGS = ("raises-exception", "nbval-ignore-output", "solution", "decide", NO_SLIDE, *FOLDED)
 

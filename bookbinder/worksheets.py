@@ -1,10 +1,13 @@
 """Worksheets, the students' edition, without solutions, made of notebooks as they are stored."""
 
 import ast
+import base64
 import contextlib
 import copy
 import re
 import symtable
+from collections.abc import Collection, Iterator
+from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
@@ -12,14 +15,15 @@ from nbformat.v4 import new_markdown_cell
 
 from bookbinder.binding import as_stored
 from bookbinder.catalogs import YOURS, worded
-from bookbinder.chapters import Chapter, name_cells, tags_of
+from bookbinder.chapters import VALIDATION, Chapter, name_cells, tags_of
 from bookbinder.config import Book, Edition
-from bookbinder.diagrams import bring_diagrams
+from bookbinder.diagrams import diagram_text
 from bookbinder.files import BookError, as_text, write_whole
-from bookbinder.language import in_language, language_of
+from bookbinder.language import Language, in_language, language_of
 from bookbinder.page import ANSWER, exercise_of, markdown_lines
 from bookbinder.publish import DECIDE, covered, unexecuted
-from bookbinder.steps import english_chapters
+from bookbinder.steps import english_chapters, prose_changed
+from d2l_attention.practice.exercises import find
 
 COMMAND = "make worksheets"
 YOUR_ANSWER = worded("Your answer:")
@@ -30,6 +34,13 @@ RULES = worded(  # what students must know of grading
     "yet, what has this name at the end of the notebook. Import only packages that this book "
     "uses: there are no others where your answers are graded."
 )
+READ = worded(
+    "What you write below *Your answer:* is read, too: proofs, sentences, and the reason for a "
+    "single value."
+)
+REASON = worded("Say why: the reason counts.")
+PICTURE = re.compile(r"(?<=\]\()figures/[^)\s]+\.svg(?=\))")
+ON_PAPER = re.compile(r"^\| (\d+\.\d+) \|[^|]*\|[^|]*\bpaper\b", re.MULTILINE)  # a row of a table
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -40,7 +51,6 @@ def bind_worksheets(book: Book, edition: Edition, outputs: bool = True) -> None:
     chapters = english_chapters(book, edition)
     decide = language_of(book, edition.language).said(DECIDE)
     made = sheets(book, edition, chapters)
-    bring_diagrams(book, edition, chapters, folder)
     for name, sheet in made.items():
         path = folder / f"{name}.ipynb"
         write_whole(path, as_text(covered(sheet if outputs else unexecuted(sheet), decide)))
@@ -50,39 +60,75 @@ def bind_worksheets(book: Book, edition: Edition, outputs: bool = True) -> None:
 def sheets(book: Book, edition: Edition, chapters: list[Chapter]) -> dict[str, NotebookNode]:
     """Return the worksheet of each English chapter, by its name, in the edition's language."""
     language, made = language_of(book, edition.language), {}
+    table = book.root / "EXERCISES.md"  # which says of each exercise how it is answered
+    on_paper = ON_PAPER.findall(table.read_text(encoding="utf-8")) if table.exists() else []
     for chapter in chapters:
-        sheet = students(chapter, as_stored(book, edition, chapter, COMMAND))
-        made[chapter.name] = in_language(sheet, language, chapter.name)
+        sheet = students(chapter, as_stored(book, edition, chapter, COMMAND), on_paper)
+        sheet = in_language(sheet, language, chapter.name)
+        made[chapter.name] = with_pictures(sheet, book.source, language)
     return made
 
 
-def students(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
-    """Return a notebook in which solutions are stubs, where no cell above asks for their names."""
+def with_pictures(sheet: NotebookNode, source: Path, language: Language) -> NotebookNode:
+    """Return a notebook that has its diagrams in it, so that it is whole without a folder."""
+
+    def embedded(name: re.Match) -> str:
+        drawing = diagram_text(source, name[0], language).encode()
+        return f"data:image/svg+xml;base64,{base64.b64encode(drawing).decode()}"
+
+    return prose_changed(sheet, lambda text: PICTURE.sub(embedded, text))
+
+
+def students(
+    chapter: Chapter, executed: NotebookNode, on_paper: Collection[str] = ()
+) -> NotebookNode:
+    """Return a notebook in which solutions are stubs, where no cell above asks for their names.
+
+    An exercise has a line for words, unless its check sees a function and it asks for nothing else:
+    it is not `on_paper`, nor has it code that no check sees.
+    """
     notebook = copy.deepcopy(executed)
     cells: list[NotebookNode] = []
     attempts: set[str] = set()  # what a cell above leaves to the reader
-    for index, cell in enumerate(notebook.cells):
+    checks = checks_in(notebook)
+    values = {number for number in checks if find(number).inputs is None}
+    worded_too = {*values, *on_paper}
+    for index, (number, cell) in enumerate(numbered(notebook.cells)):
         is_solution = "solution" in tags_of(cell)
         if cell.cell_type == "markdown":
             answerless = without_answers(cell.source, chapter.where(index))
             cell.source = invitation() if is_solution else answerless
         elif is_solution:
-            is_attempted = names_in(parsed(cell) or [])[0] & attempts
-            cell = nbformat.v4.new_code_cell("" if is_attempted else stubs(cell.source))
+            is_left_out = names_in(parsed(cell) or [])[0] & attempts or VALIDATION in tags_of(cell)
+            cell = nbformat.v4.new_code_cell("" if is_left_out else stubs(cell.source))
+            worded_too |= {number} if cell.source else set()
         elif YOURS in cell.source:
             attempts |= names_in(parsed(cell) or [])[0]
         cells += apart(cell) if cell.source else []
-    notebook.cells = cells
-    if checks_in(notebook):
-        cells.insert(1, nbformat.v4.new_markdown_cell(RULES))
+    notebook.cells = []
+    for number, cell in numbered(cells):
+        is_words = cell.source == invitation()
+        notebook.cells += [new_markdown_cell(REASON)] * (is_words and number in values)
+        notebook.cells += [cell] * (not is_words or number in worded_too or number not in checks)
+    if checks:
+        notebook.cells.insert(1, new_markdown_cell(f"{RULES}\n{READ}"))
     name_cells(notebook)
     return notebook
 
 
+def numbered(cells: list[NotebookNode]) -> Iterator[tuple[str, NotebookNode]]:
+    """Yield each cell with the number of the last exercise that begins in it or above it."""
+    number = ""
+    for cell in cells:
+        lines = markdown_lines(cell.source) if cell.cell_type == "markdown" else ()
+        number = next(filter(None, map(exercise_of, reversed(lines))), number)
+        yield number, cell
+
+
 def stubs(source: str) -> str:
-    """Return the imports of a solution, and its functions and classes without their bodies."""
+    """Return the imports of a solution, and what its docstrings explain, without the bodies."""
     body = ast.parse(source).body
-    kept = [node for node in body if isinstance(node, DEFINITIONS)]
+    kept = [node for node in body if isinstance(node, DEFINITIONS) and ast.get_docstring(node)]
     if not kept:
         return f"...  # {YOURS}"
     first = body.index(kept[0])

@@ -1,5 +1,8 @@
 """Worksheets: no solution is left in them, and they still run from top to bottom."""
 
+import os
+import re
+
 import nbformat
 import pytest
 
@@ -8,14 +11,30 @@ from bookbinder.chapters import read_chapter, tags_of
 from bookbinder.colab import INSTALL
 from bookbinder.execution import run_to_the_end
 from bookbinder.files import BookError
-from bookbinder.worksheets import apart, checks_in, stubs, students
-from tests.conftest import SAMPLE, TINY, write_files
+from bookbinder.worksheets import (
+    READ,
+    REASON,
+    apart,
+    by_exercise,
+    checks_in,
+    invitation,
+    sheets,
+    stubs,
+    students,
+)
+from d2l_attention.practice.exercises import find
+from tests.conftest import ROOT, SAMPLE, TINY, write_files
+from tests.this_book import BOOK, chapters
 
+EXERCISES = (ROOT / "EXERCISES.md").read_text(encoding="utf-8")
+ASKS_FOR_CODE = re.compile(
+    r"few lines|Then (let|change|compute|check|train)|try |find out|measure|a faulty"
+)
 NAMED = 'repository = "https://github.com/someone/book"\n        '
 
 
 @pytest.fixture(scope="module")
-def sheets(tmp_path_factory, shared_kernel):
+def root(tmp_path_factory, shared_kernel):
     """The root of a book of one chapter, executed, with its worksheet."""
     root = tmp_path_factory.mktemp("sheets")
     book = TINY["book.toml"].replace(', "01_second"', "").replace("seconds", f"{NAMED}seconds")
@@ -41,10 +60,10 @@ def code(notebook):
     return cells
 
 
-def test_a_worksheet_keeps_tasks_hints_and_stubs_and_nothing_of_a_solution(sheets, shared_kernel):
-    notebook = read(sheets)
+def test_a_worksheet_keeps_tasks_hints_and_stubs_and_nothing_of_a_solution(root, shared_kernel):
+    notebook = read(root)
     for secret in ("secret", "math.pi", "12.5664", "symmetry", "turns * 2"):
-        assert secret in str(read(sheets, "notebooks/pytorch"))
+        assert secret in str(read(root, "notebooks/pytorch"))
         assert secret not in str(notebook)
     prose = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
     assert prose.startswith("<!-- Made from book/00_first.md by `make worksheets`")
@@ -59,22 +78,23 @@ def test_a_worksheet_keeps_tasks_hints_and_stubs_and_nothing_of_a_solution(sheet
     assert cells[4].source == (
         "import functools\n\n\n"
         "@functools.cache\ndef length(r: float, turns: int=1) -> float:\n"
+        '    """Return the length of a spiral."""\n'
         "    raise NotImplementedError  # your turn"
     )
     assert not cells[4].outputs
-    resources = {"metadata": {"path": str(sheets)}}
+    resources = {"metadata": {"path": str(root)}}
     run_to_the_end(shared_kernel(notebook, timeout=20, resources=resources))  # unanswered
 
 
-def test_worksheets_without_outputs_keep_all_else(sheets, monkeypatch):
-    monkeypatch.chdir(sheets)
-    whole = read(sheets)
+def test_worksheets_without_outputs_keep_all_else(root, monkeypatch):
+    monkeypatch.chdir(root)
+    whole = read(root)
     assert any(cell.outputs for cell in code(whole))
     assert main(["worksheets", "--no-outputs"]) == 0
-    bare = read(sheets, "_build/worksheets-no-outputs")
+    bare = read(root, "_build/worksheets-no-outputs")
     assert not any(cell.outputs or cell.execution_count for cell in code(bare))
     assert [cell.source for cell in bare.cells] == [cell.source for cell in whole.cells]
-    assert read(sheets) == whole
+    assert read(root) == whole
 
 
 @pytest.mark.parametrize("lost", ["\n</details>", "<summary>Solution</summary>"])
@@ -101,12 +121,12 @@ class Shares(Base):
         return secret
 
 
-def one_line(x): return secret
+def without_a_word(x): return secret
 secret = Shares(2)
 '''
     kept = stubs(source)
     assert "secret" not in kept
-    assert kept.count("raise NotImplementedError  # your turn") == 3
+    assert kept.count("raise NotImplementedError  # your turn") == 2
     names = {"Base": object}
     exec(kept, names)
     assert names["Shares"].size.fget.__doc__ == "The size."
@@ -126,3 +146,24 @@ def test_an_answer_and_its_check_stand_in_cells_of_their_own():
     for other in ("x = 1  # your turn", "check('1.1', lambda r: r)", "# your turn"):
         cell = nbformat.v4.new_code_cell(other)
         assert apart(cell) == [cell]
+
+
+def test_each_cell_of_a_worksheet_is_asked_for_and_none_needs_a_folder():
+    edition = BOOK.edition(os.environ["D2L_FRAMEWORK"])
+    for sheet in sheets(BOOK, edition, chapters(edition)).values():
+        assert "](figures/" not in str(sheet)
+        checks = checks_in(sheet)
+        assert any(READ in cell.source for cell in sheet.cells) == bool(checks)
+        exercises = by_exercise(sheet)
+        assert not re.search("^## ", str(exercises.pop("5.2", "")), re.MULTILINE)
+        for number in exercises.keys() - {"", "22.3"}:  # of which there is no solution
+            sources = [cell.source for cell in exercises[number]]
+            answers = [at for at, source in enumerate(sources) if "# your turn" in source]
+            is_run = any("check(" not in (*sources, "")[at + 1] for at in answers)
+            task = re.sub("<details.*?</details>", "", "\n".join(sources), flags=re.DOTALL)
+            assert not is_run or re.search(ASKS_FOR_CODE, task), number
+            is_function = number in checks and find(number).inputs is not None
+            on_paper = re.search(rf"^\| {number} \|[^|]*\|.*paper", EXERCISES, re.MULTILINE)
+            is_worded = not is_function or is_run or on_paper is not None
+            assert (invitation() in sources) == is_worded, number
+            assert (REASON in sources) == (number in checks and not is_function), number
