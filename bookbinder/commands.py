@@ -7,11 +7,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import zmq
+
 from bookbinder.binding import bind_edition, bind_translation
 from bookbinder.classroom.slides import write_slides
 from bookbinder.classroom.submissions import grade_folder
 from bookbinder.config import ENGLISH, Book, Edition, chapter_named, read_book
-from bookbinder.execution import frameworks_own
+from bookbinder.execution import frameworks_own, own_kernels
 from bookbinder.files import BookError
 from bookbinder.messages import update_messages
 from bookbinder.overlay import drift
@@ -27,6 +29,7 @@ LEFT_OFF = ".left-off"  # where JupyterLab keeps which pages were open
 def run(arguments: list[str] | None = None) -> None:
     """Do what the command line asks of the book in the current folder."""
     options = parser().parse_args(arguments)
+    os.environ.update(own_kernels())
     book = read_book(Path.cwd())
     options.action(book, options)
 
@@ -100,13 +103,16 @@ def open_lab(book: Book, options: argparse.Namespace) -> None:
     """Open JupyterLab in a reader's folder: at the first page, later where the reader left off."""
     folder, edition = options.folder, bound_edition_of(book, options)
     bring_copies(book, edition, folder)
-    print(f"Your copies are in {folder}/", flush=True)  # what is not told now never is
+    print(f"Your copies are in {folder}/; Control-C ends JupyterLab", flush=True)
     own = frameworks_own(edition.framework)
     own |= {"D2L_LANGUAGE": edition.language} if edition.language != ENGLISH else {}
     config = [str(LAB), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
     own["JUPYTER_CONFIG_PATH"] = os.pathsep.join(config)
     command = [sys.executable, "-m", "jupyterlab", f"--LabApp.workspaces_dir={LEFT_OFF}"]
     command.append(f"--LabApp.extra_labextensions_path={LAB}")
+    command.append("--Application.log_level=ERROR")  # its address comes in any case
+    if zmq.has("curve"):  # else kernels warn of connections in plain text
+        command.append("--MappingKernelManager.transport_encryption=auto")
     if not (folder / LEFT_OFF).is_dir():
         command.append(f"--LabApp.default_url=/lab/tree/{book.chapters[0]}.ipynb")
     os.chdir(folder)

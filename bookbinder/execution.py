@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from jupyter_core.paths import ENV_JUPYTER_PATH
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from nbformat import NotebookNode
@@ -33,8 +34,15 @@ def kernel_environment(framework: str = "") -> dict[str, str]:
         "D2L_DEVICE": os.environ.get("D2L_DEVICE") or "cpu",
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "PYTHONHASHSEED": "0",
+        **own_kernels(),
         **frameworks_own(framework),
     }
+
+
+def own_kernels() -> dict[str, str]:
+    """Return the variable that lets Jupyter start this Python, and no other kernel of its name."""
+    paths = filter(None, [*ENV_JUPYTER_PATH, os.environ.get("JUPYTER_PATH")])
+    return {"JUPYTER_PATH": os.pathsep.join(paths)}
 
 
 def frameworks_own(framework: str) -> dict[str, str]:

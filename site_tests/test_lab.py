@@ -4,6 +4,7 @@ Lines are as long as in a book, and explorers move where notebooks are trusted.
 """
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -50,14 +51,15 @@ def lab(folder):
     command = ["make", "--old-file=.venv/ready-pytorch", "lab", f'RUN="{sys.executable}" -m']
     command += [f"COPIES={folder / 'my copies'}", f"ARGS={' '.join(options)}"]
     own = {f"JUPYTER_{name}_DIR": str(folder / name) for name in ("DATA", "CONFIG", "RUNTIME")}
-    process = subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=os.environ | own | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    with (folder / "terminal").open("a") as terminal:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=os.environ | own | {"PYTHONPATH": str(ROOT)},
+            stdout=terminal,
+            stderr=terminal,
+            start_new_session=True,
+        )
     try:
         wait_for(f"http://127.0.0.1:{port}")
         yield f"http://127.0.0.1:{port}"
@@ -84,10 +86,13 @@ def wait_for(address):
 @contextmanager
 def opened(browser, address):
     page = browser.new_page(viewport={"width": 1600, "height": 900})
+    errors = []
+    page.on("console", lambda said: said.type == "error" and errors.append(said.text))
     page.goto(address)
     page.wait_for_function(OPENED, timeout=60_000)
     page.locator(IDLE).first.wait_for(state="attached", timeout=60_000)
     yield page
+    assert not [error for error in errors if "TypeError" in error]
     page.close()
 
 
@@ -119,6 +124,9 @@ def test_make_lab_asks_nothing_and_goes_on_where_the_reader_left_off(browser, fo
         assert not page.evaluate(DIRTY)
     with lab(folder) as address, opened(browser, address) as page:
         page.wait_for_function(f"({OPENED})() === '{chapter}'", timeout=30_000)
+    said = (folder / "terminal").read_text(encoding="utf-8")
+    assert "Your copies are in" in said
+    assert not re.search(r"\[[IW] |WARNING", said)
 
 
 def write_explorer(folder, name, trusted):

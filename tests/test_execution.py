@@ -1,8 +1,13 @@
 """Execution: cells that fail, hang or kill their kernel, and outputs that a book must not have."""
 
+import json
+import sys
+
 import nbformat
 import pytest
+from jupyter_client.kernelspec import KernelSpecManager
 
+from bookbinder.__main__ import main
 from bookbinder.chapters import read_chapter
 from bookbinder.execution import check_outputs, execute, output_problems
 from bookbinder.files import BookError
@@ -47,6 +52,20 @@ def test_a_bad_cell_is_named_with_its_source(tmp_path, cell, reason):
 )
 def test_a_cell_that_ends_or_blocks_its_kernel_is_named_with_its_source(tmp_path, cell, reason):
     check_message(tmp_path, cell, reason, seconds=2)
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_command_starts_kernels_of_its_own_python_where_site_and_home_have_others(
+    tmp_path, monkeypatch
+):
+    other = json.dumps({"argv": ["false"], "display_name": "other", "language": "python"})
+    write_files(tmp_path, {"kernels/python3/kernel.json": other})
+    for variable in ("JUPYTER_PATH", "JUPYTER_DATA_DIR"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
+    assert KernelSpecManager().get_kernel_spec("python3").display_name == "other"
+    assert not main(["drift", "pytorch"])
+    assert KernelSpecManager().get_kernel_spec("python3").resource_dir.startswith(sys.prefix)
 
 
 def code(count=1, *, data=None, error=None):

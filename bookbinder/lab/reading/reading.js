@@ -5,6 +5,7 @@
     const link = document.createElement("link");
     Object.assign(link, { rel: "stylesheet", href: new URL("reading.css", file) });
     document.head.append(link);
+    return []; // of plugins
   };
   (window._JUPYTERLAB ??= {}).reading = { init: () => {}, get: async () => load };
 })();
