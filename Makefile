@@ -53,6 +53,11 @@ check: $(TOOLS)  ## check all that is quick: the linter, stale files, most unit 
 	$(RUN) ruff check .
 	$(PYTEST) $(TESTED) -m "not slow" $(AT_ONCE)
 
+units: $(TOOLS)  # all of `make test` but the notebooks
+	$(RUN) ruff format --check .
+	$(RUN) ruff check .
+	$(PYTEST) $(TESTED) $(AT_ONCE)
+
 ifdef VERSIONS
 test:  # in a set-up of its own; with other versions, outputs differ a little: errors count
 	$(PYTHON) -m venv --clear .venv-$(VERSIONS)
@@ -64,10 +69,7 @@ else ifdef CPUS
 test: $(TOOLS)  # the notebooks alone
 	@PYTEST_ADDOPTS="$(NBVAL) $(AT_ONCE)" $(RUN) tools.cpus $(filter-out all,$(CPUS))
 else
-test: $(TOOLS)  ## run all tests, and every notebook; DEVICE=cuda, CPUS=plainest (or all), VERSIONS=oldest (or newest): elsewhere
-	$(RUN) ruff format --check .
-	$(RUN) ruff check .
-	$(PYTEST) $(TESTED) $(AT_ONCE)
+test: units  ## run all tests, and every notebook; DEVICE=cuda, CPUS=plainest (or all), VERSIONS=oldest (or newest): elsewhere
 	$(PYTEST) $(NOTEBOOKS) --nbval $(NBVAL) $(AT_ONCE)
 endif
 
@@ -84,7 +86,7 @@ site: $(SITE)  ## build the book as a site in _build/site/; LANGUAGE="en zh", tr
 	@$(BIND) site --languages $(LANGUAGE)
 
 test-site: site  ## build the site and look at every page of it in Chromium
-	$(PYTEST) $(SITE_TESTS)
+	$(PYTEST) $(SITE_TESTS) $(AT_ONCE)
 	$(PYTEST) $(ALONE)
 	$(PYTEST) site_tests $(ALONE:%=--ignore %) --numprocesses 2 --dist loadgroup
 
@@ -119,4 +121,4 @@ $(SITE): $(TOOLS)
 	@$(INSTALL) --editable ".[site]"
 	@touch $@
 
-.PHONY: help lab check test notebooks worksheets grade site test-site pdf slides setup
+.PHONY: help lab check units test notebooks worksheets grade site test-site pdf slides setup
