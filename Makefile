@@ -121,4 +121,5 @@ $(SITE): $(TOOLS)
 	@$(INSTALL) --editable ".[site]"
 	@touch $@
 
-.PHONY: help lab check units test notebooks worksheets grade site test-site pdf slides setup
+.PHONY: help lab check test notebooks worksheets grade site test-site pdf slides setup
+.PHONY: units
