@@ -15,6 +15,7 @@ VALIDATION = "validation"
 FOLDED = ("drawing", VALIDATION)  # code that need not be read
 NO_SLIDE = "no-slide"  # code that has no place on a wall
 TAGS = ("raises-exception", "nbval-ignore-output", "solution", "decide", NO_SLIDE, *FOLDED)
+MARKERS = tuple(7 * mark for mark in "<|=>")  # what git leaves where two people changed a line
 
 
 @dataclass
@@ -40,11 +41,19 @@ def read_chapter(path: Path, file: str) -> Chapter:
         raise BookError(f"{file}: cannot be read: {error}") from None
     if not text.strip():
         raise BookError(f"{file}: is empty")
+    refuse_conflicts(text, file)
     notebook = nbformat.v4.new_notebook(cells=jupytext.reads(text, fmt="md").cells)
     chapter = Chapter(path.stem, file, notebook, places_of(file, text, notebook))
     check_tags(chapter)
     name_cells(chapter.notebook)
     return chapter
+
+
+def refuse_conflicts(text: str, file: str) -> None:
+    """Raise BookError at the first marker of a merge that nobody has resolved."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith(MARKERS):
+            raise BookError(f"{file}:{number}: a conflict of a merge is not resolved: {line!r}")
 
 
 def places_of(file: str, text: str, notebook: NotebookNode) -> list[list[str]]:

@@ -34,7 +34,7 @@ import nbformat
 from jupytext.cell_metadata import parse_key_equal_value
 from nbformat import NotebookNode
 
-from bookbinder.chapters import Chapter, check_tags, name_cells, read_chapter
+from bookbinder.chapters import Chapter, check_tags, name_cells, read_chapter, refuse_conflicts
 from bookbinder.config import Book, Edition
 from bookbinder.files import BookError
 from bookbinder.page import Line, headings_of, markdown_lines
@@ -114,6 +114,7 @@ class Overlay:
         self.chapter, self.file = chapter, file
         self.cells = chapter.notebook.cells
         text = path.read_text("utf-8", "replace") if path.exists() else ""
+        refuse_conflicts(text, file)
         # Lines of prose without blanks around them; of code one, which no such line is.
         self.lines: dict[Spot, str] = {
             (index, number): "\n" if cell.cell_type == "code" else line.strip()

@@ -1,5 +1,7 @@
 """Chapters: cells, their lines, tags and ids."""
 
+import re
+
 import pytest
 
 from bookbinder.chapters import read_chapter
@@ -29,6 +31,17 @@ def test_ids_depend_on_the_source_alone_and_differ(path):
 def test_a_misspelt_tag_is_named(path):
     path.write_text(path.read_text().replace('"drawing"', '"raise-exception"'))
     with pytest.raises(BookError, match=r"md:8: unknown tag 'raise-exception' .*raises-"):
+        read_chapter(path, "book/00_x.md")
+
+
+@pytest.mark.parametrize("mark", ["<<<<<<< HEAD", "||||||| 93f1ffa", "=======", ">>>>>>> main"])
+@pytest.mark.parametrize("above", ["# 0. Title", "shared = 1"])
+def test_a_conflict_of_a_merge_is_named(path, above, mark):
+    path.write_text(CHAPTER.replace(above, f"{above}\n{mark}", 1))
+    line = CHAPTER.split("\n").index(above) + 2
+    with pytest.raises(
+        BookError, match=rf"^book/00_x.md:{line}: a conflict .*: '{re.escape(mark)}'$"
+    ):
         read_chapter(path, "book/00_x.md")
 
 

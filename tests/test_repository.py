@@ -1,5 +1,6 @@
 """The repository: packages, commands, links, version and license say the same everywhere."""
 
+import itertools
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ import yaml
 from packaging.requirements import Requirement
 
 import d2l_attention
+from bookbinder.chapters import refuse_conflicts
 from tests.conftest import ROOT
 from tests.this_book import BOOK
 
@@ -25,6 +27,7 @@ TARGETS = re.findall(r"^([a-z-]+):.*##", MAKEFILE, re.MULTILINE)
 EXTRAS = PROJECT["optional-dependencies"]
 REQUIREMENTS = [*PROJECT["dependencies"], *(line for extra in EXTRAS.values() for line in extra)]
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("*.md"))}
+WRITTEN = ("book", "bookbinder", "d2l_attention")
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 WORKFLOWS = "\n".join(
     path.read_text(encoding="utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")
@@ -109,6 +112,12 @@ def test_links_between_pages_lead_somewhere(name):
     for file, anchor in re.findall(r"\]\((?!https://)([^)#]*)#?([^)]*)\)", PAGES[name]):
         assert (ROOT / file).exists(), file
         assert not anchor or anchor in anchors_of(PAGES[file or name]), anchor
+
+
+def test_no_file_that_is_shown_has_a_conflict_of_a_merge():
+    for path in itertools.chain(ROOT.glob("*.*"), *(ROOT.glob(f"{f}/**/*.*") for f in WRITTEN)):
+        if path.suffix in (".md", ".tsv", ".css", ".js", ".j2"):
+            refuse_conflicts(path.read_text(encoding="utf-8"), str(path))
 
 
 def test_citation_and_changelog_name_the_version_and_readme_whether_there_is_a_license():
