@@ -57,7 +57,7 @@ def check_array(name: str, array: Any) -> None:
         raise TypeError(f"{name} must be an array, got {type(array).__name__}")
     layout = f"{type(array).__name__} {getattr(array, 'layout', '')}"
     if getattr(array, "is_nested", False) or any(word in layout for word in SPARSE):
-        raise TypeError(f"{name} must be dense, got {layout.strip()}: pad it, and give valid_lens")
+        raise TypeError(f"{name} must be dense (padded, with valid_lens), got {layout.strip()}")
 
 
 def check_numbers(name: str, value: Any) -> None:
@@ -89,6 +89,9 @@ def list_shape(value: Any) -> tuple:
 def check_vectors(queries: Shaped, keys: Shaped) -> None:
     """Raise ValueError unless queries and keys are (n, d) and (m, d), or (n,) and (m,)."""
     q, k = tuple(queries.shape), tuple(keys.shape)
+    for name, array in (("queries", queries), ("keys", keys)):
+        if "complex" in str(array.dtype):
+            raise TypeError(f"{name} must hold real numbers, got {kind(array)}")
     d_q, d_k = ((*shape, 1)[1:2] for shape in (q, k))  # (n,) is (n, 1)
     if not fits(d_q, d_k) or not 1 <= len(q) <= 2 or not 1 <= len(k) <= 2:
         raise ValueError(f"queries and keys must be (n, d) and (m, d), got {q} and {k}")
@@ -180,11 +183,12 @@ def check_sizes(queries: Shaped, keys: Shaped, values: Shaped) -> None:
         raise ValueError(f"there must be one value for each key; {got}")
 
 
-def check_one_type(queries: Shaped, keys: Shaped) -> None:
-    """Raise TypeError unless queries and keys have one data type."""
-    q, k = (kind(x).rpartition(".")[2] for x in (queries, keys))
-    if q != k:
-        raise TypeError(f"queries, keys must have one type, got {q} and {k}")
+def check_one_type(*arrays: Shaped) -> None:
+    """Raise TypeError unless queries, keys and, where they are given, values have one data type."""
+    kinds = [kind(x).rpartition(".")[2] for x in arrays]
+    if len(set(kinds)) > 1:
+        names = ", ".join(("queries", "keys", "values")[: len(arrays)])
+        raise TypeError(f"{names} must have one type, got {' and '.join(kinds)}")
 
 
 def check_same_size(queries: Shaped, keys: Shaped) -> None:
@@ -216,12 +220,11 @@ def check_inputs(layer: Any, queries: Shaped, keys: Shaped, values: Shaped) -> N
     check_features("values", values, inputs_of(layer.W_v))
 
 
-def check_rank(rank: int | None, key_size: int | None) -> None:
-    """Raise ValueError unless a bilinear score has a rank >= 1 or, for a full matrix, a size."""
+def check_rank(rank: int | None, key_size: int | None, query_size: int | None = None) -> None:
+    """Raise unless a bilinear score has a rank >= 1 or, for a full matrix, a size."""
     if rank is None and key_size is None:
         raise ValueError("give a rank, or key_size for a full matrix")
-    if rank is not None:
-        check_whole("rank", rank)
+    check_whole_sizes(rank=rank, key_size=key_size, query_size=query_size)
 
 
 def check_whole(name: str, number: Any) -> None:
@@ -233,10 +236,21 @@ def check_whole(name: str, number: Any) -> None:
 
 
 def check_whole_sizes(**sizes: int | None) -> None:
-    """Raise as check_whole does, by the names of the sizes; None: one that is not given."""
+    """Raise as check_whole does, by names; None: a size of inputs that is not given."""
     for name, size in sizes.items():
-        if size is not None:
+        if size is not None or name == "num_hiddens":
             check_whole(name, size)
+
+
+def check_layer_sizes(
+    num_hiddens: int,
+    query_size: int | None,
+    key_size: int | None,
+    value_size: int | None = None,
+) -> None:
+    """Raise as check_whole_sizes does."""
+    inputs = {"query_size": query_size, "key_size": key_size, "value_size": value_size}
+    check_whole_sizes(num_hiddens=num_hiddens, **inputs)
 
 
 def check_rate(name: str, rate: Any) -> None:

@@ -19,21 +19,24 @@ from d2l_attention.checks import (
     check_divides,
     check_even,
     check_inputs,
+    check_layer_sizes,
+    check_lengths,
     check_mask,
     check_pairs,
     check_positions,
     check_positive,
     check_projected,
     check_rank,
+    check_rate,
     check_same_size,
     check_scores,
-    check_sizes,
     check_valid_lens,
     check_vectors,
 )
 from d2l_attention.figures import show_heatmaps, use_svg_display
 from d2l_attention.machine import environment_report
 from d2l_attention.memory import LiveBytes
+from d2l_attention.tensors import LazyLinear, as_tensor, as_tensors, check_tensors, in_single
 
 __all__ = ["check_shape", "show_heatmaps", "rotate", "gaussian", "boxcar", "triangular",
     "epanechnikov", "constant", "pairwise_distances", "nadaraya_watson", "attention_mask",
@@ -66,13 +69,14 @@ def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -
     all axes but n may be 1: (b, 1, n) for x (b, H, n, d). None: 0 to n - 1.
     TypeError: x is not floating point. ValueError: d is odd, or wrong shapes.
     """
-    check_even(x)
+    check_even(x := as_tensor("x", x))
     n, d = x.shape[-2:]
+    positions = as_tensor("positions", positions, x.device)
     if positions is None:
         positions = torch.arange(n, device=x.device)
     check_positions(tuple(positions.shape), tuple(x.shape[:-1]))
     exact = torch.promote_types(x.dtype, torch.float32)
-    a = angles(positions.to(x.device, exact), d, base)  # (..., n, d/2)
+    a = angles(positions.to(exact), d, base)  # (..., n, d/2)
     even, odd, cos, sin = x[..., ::2], x[..., 1::2], a.cos(), a.sin()
     pairs = even * cos - odd * sin, even * sin + odd * cos
     return torch.stack(pairs, dim=-1).flatten(-2).to(x.dtype)
@@ -312,6 +316,7 @@ def pairwise_distances(queries: Tensor, keys: Tensor) -> Tensor:
     For d = 1, (n,) and (m,) will do. ValueError: other shapes. Where points
     meet, the gradient is 0, and a second derivative NaN.
     """
+    queries, keys = as_tensors(queries=queries, keys=keys)
     check_vectors(queries, keys)
     q, k = (x[:, None] if x.dim() == 1 else x for x in (queries, keys))
     q = q if q.is_floating_point() else q.long()  # in uint8, 1 - 3 is 254
@@ -331,6 +336,7 @@ def nadaraya_watson(
     A NaN target makes all predictions NaN, and `boxcar` and `constant` hide
     a NaN distance: its similarity is 0 or 1.
     """
+    x_train, y_train = as_tensors(x_train=x_train, y_train=y_train)
     check_pairs(x_train, y_train)
     r = pairwise_distances(x_val, x_train)
     similarity = kernel(r).to(r.dtype)
@@ -343,10 +349,10 @@ def length_mask(
     shape: tuple[int, ...], valid_lens: Tensor | list, device: torch.device | None = None
 ) -> Tensor:
     """Return a mask, True at a row's first keys, (b, 1, ..., 1 or n, m)."""
-    lens, m = torch.as_tensor(valid_lens), shape[-1]
+    lens, m = as_tensor("valid_lens", valid_lens), shape[-1]
     check_valid_lens(lens, shape)  # integers, (b,) or (b, n)
     lens = lens.long()
-    check_range(lens, m)  # 0..m
+    check_range(lens, shape)  # 0..m
     b = shape[:-2][:1]  # scores (n, m) of one example have none
     rows = lens.shape[len(b) :] or (1,)  # n, or 1 with a length per sequence
     lens = lens.reshape(*b, *(1,) * (len(shape) - 3), *rows, 1)
@@ -367,7 +373,7 @@ def attention_mask(
     both go to `device`, by default they stay.
     """
     if mask is not None:
-        mask = torch.as_tensor(mask, device=device)
+        mask = as_tensor("mask", mask, device)
         check_mask(mask, shape)
         mask = mask[(None,) * (len(shape) - mask.dim())]  # (n, m) -> (1, n, m)
     if valid_lens is None:
@@ -387,12 +393,12 @@ def masked_softmax(
 
     Args: X, floating-point scores (b, ..., n, m), or (n, m) of one example;
         valid_lens, integers in 0..m, (b,) or (b, n); mask, boolean, True =
-        may attend: (n, m), (b, 1, m), and with heads (b, 1, n, m) for all
-        or one for each, (b, H, n, m), or (H, n, m) where b is not H.
+        may attend: two axes are (n, m), three (b, 1, m) or (b, n, m); with
+        heads (b, 1, n, m), (b, H, n, m), or (H, n, m) where b is not H.
     Raises: TypeError for another data type; ValueError for a wrong shape, or
         a length outside 0..m (on the CPU, not under tracing, not in vmap).
     """
-    check_scores(X)
+    check_scores(X := as_tensor("X", X))
     keep = attention_mask(X.shape, valid_lens, mask, X.device)
     if keep is None:
         return X.softmax(-1, dtype=X.dtype)
@@ -459,6 +465,7 @@ class Attention(nn.Module):
     """
 
     def __init__(self, dropout: float = 0.0) -> None:
+        check_rate("dropout", dropout)
         super().__init__()
         self.dropout = nn.Dropout(dropout)
         self.attention_weights: Tensor | None = None
@@ -470,7 +477,8 @@ class Attention(nn.Module):
     def score(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Return the scores (b, n, m)."""
         q, k = self.features(queries, keys)
-        return q @ k.transpose(-2, -1)  # -> (b, n, m)
+        wide = torch.promote_types(q.dtype, torch.float32)
+        return q.to(wide) @ k.to(wide).mT  # -> (b, n, m)
 
     def forward(
         self,
@@ -486,10 +494,10 @@ class Attention(nn.Module):
         Heads may follow b, or b be missing; `valid_lens`, `mask`:
         masked_softmax. NaN in padded keys and values does no harm; in padded
         *queries* it reaches gradients. Without `need_weights`, a layer that
-        defines `features` runs `fused_attention`. The output has the type of
-        the values.
+        defines `features` runs `fused_attention`. Scores and softmax are in
+        float32 or wider; the output has the type of the values.
         """
-        check_sizes(queries, keys, values)
+        check_tensors(self, queries, keys, values)
         shape = (*queries.shape[:-1], keys.shape[-2])  # (b, n, m)
         keep = attention_mask(shape, valid_lens, mask, queries.device)
         keys, values = zero_padding(keep, keys, values)
@@ -501,8 +509,9 @@ class Attention(nn.Module):
             v, kind = values.to(q.dtype), values.dtype
             return fused_attention(q, k, v, keep, p, scale=1.0).to(kind)
         weights = masked_softmax(self.score(queries, keys), mask=keep)
+        weights = weights.to(values.dtype)  # rounded once
         self.attention_weights = weights.detach() if need_weights else None
-        output = self.dropout(weights).to(values.dtype) @ values  # (b, n, v)
+        output = self.dropout(weights) @ values  # (b, n, v)
         return output.to(values.dtype)  # torch.autocast has another
 
     def __getstate__(self) -> dict:  # what copies and files hold
@@ -531,7 +540,7 @@ def additive_scores(
 
     def score(part: Tensor) -> Tensor:  # (b, step, h) -> (b, step, m)
         hidden = torch.tanh(part.unsqueeze(-2) + k.unsqueeze(-3))
-        return w_v(hidden).squeeze(-1)
+        return in_single(w_v, hidden).squeeze(-1)
 
     if torch.compiler.is_compiling():  # a loop would be unrolled
         return score(q)
@@ -540,11 +549,11 @@ def additive_scores(
 
 
 # From book/13_additive_attention.md, Build the layer
-def linear(inputs: int | None, outputs: int) -> nn.Linear:
-    """Return a linear layer without bias. None: inputs of the first call."""
+def linear(inputs: int | None, outputs: int, bias=False) -> nn.Linear:
+    """Return a linear layer. None: it takes inputs from the first call."""
     if inputs is None:
-        return nn.LazyLinear(outputs, bias=False)
-    return nn.Linear(inputs, outputs, bias=False)
+        return LazyLinear(outputs, bias)
+    return nn.Linear(inputs, outputs, bias)
 
 
 class AdditiveAttention(Attention):
@@ -561,6 +570,7 @@ class AdditiveAttention(Attention):
         query_size: int | None = None,
         key_size: int | None = None,
     ) -> None:
+        check_layer_sizes(num_hiddens, query_size, key_size)
         super().__init__(dropout)
         self.W_q = linear(query_size, num_hiddens)
         self.W_k = linear(key_size, num_hiddens)
@@ -618,7 +628,7 @@ class BilinearAttention(Attention):
         query_size: int | None = None,
         key_size: int | None = None,
     ) -> None:
-        check_rank(rank, key_size)
+        check_rank(rank, key_size, query_size)
         super().__init__(dropout)
         size = key_size if rank is None else rank
         self.W_q = linear(query_size, size)
@@ -644,7 +654,8 @@ class CosineAttention(Attention):
     ) -> None:
         check_positive("temperature", temperature)
         super().__init__(dropout)
-        self.start = temperature  # weight decay pulls back to it, not to 1
+        start = torch.tensor(float(temperature))
+        self.register_buffer("start", start)  # weight decay pulls back to it
         self.log_ratio = nn.Parameter(torch.zeros(()), requires_grad=learnable)
 
     @property
@@ -655,7 +666,9 @@ class CosineAttention(Attention):
         """Return q / (|q| temperature) and k / |k|."""
         check_same_size(queries, keys)
         check_positive("dimension of queries", queries.shape[-1])
-        return unit_vectors(queries) / self.temperature, unit_vectors(keys)
+        wide = torch.promote_types(queries.dtype, torch.float32)
+        q, k = unit_vectors(queries.to(wide)), unit_vectors(keys.to(wide))
+        return q / self.temperature, k
 
 
 # From book/18_caches_and_shared_keys.md, Write the layer
@@ -678,15 +691,19 @@ class KeyValueCache:
     def __len__(self) -> int:
         return 0 if self.keys is None else self.keys.shape[-2]
 
+    def __bool__(self) -> bool:  # an empty cache is a cache
+        return True
+
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Join new keys and values (b, heads, new, d); return all of them.
 
-        ValueError: they do not fit each other, or those before.
+        All take type and device of the new ones. ValueError: these do not
+        fit each other, or those before.
         """
         check_cache(self, keys, values)
         if self.keys is not None:
-            keys = torch.cat([self.keys, keys], dim=-2)
-            values = torch.cat([self.values, values], dim=-2)
+            keys = torch.cat([self.keys.to(keys), keys], dim=-2)
+            values = torch.cat([self.values.to(values), values], dim=-2)
         self.keys, self.values = keys, values
         return keys, values
 
@@ -695,7 +712,8 @@ def lasting_mask(
     shape: tuple[int, ...], valid_lens: Tensor | list | None, first: int, device: torch.device
 ) -> Tensor | None:
     """Return the mask (b, 1, new) of new keys by lengths (b,), else None."""
-    if valid_lens is None or torch.as_tensor(valid_lens).dim() != 1:
+    lens = as_tensor("valid_lens", valid_lens)
+    if lens is None or lens.dim() != 1:
         return None
     return attention_mask(shape, valid_lens, None, device)[..., first:]
 
@@ -708,12 +726,14 @@ class MultiHeadAttention(nn.Module):
         num_heads: number H of heads; it divides num_hiddens.
         dropout: probability of dropping an attention weight in training.
         bias: whether the projections add a learned vector.
+        query_size, key_size, value_size: dimensions of the inputs. None:
+            taken from the first call.
         num_kv_heads: number of heads of keys and values, each shared by a
             group of query heads; it divides num_heads. None: num_heads.
         attention: makes the layer inside, called with `dropout=`.
 
     After a call, `attention_weights` holds the weights (b, H, n, m) of the
-    layer inside. Lazy: input dimensions are taken from the first call.
+    layer inside.
     """
 
     def __init__(
@@ -723,20 +743,26 @@ class MultiHeadAttention(nn.Module):
         dropout: float = 0.0,
         bias: bool = False,
         *,
+        query_size: int | None = None,
+        key_size: int | None = None,
+        value_size: int | None = None,
         num_kv_heads: int | None = None,
         attention: Callable[..., nn.Module] = DotProductAttention,
     ) -> None:
         super().__init__()
+        inputs = query_size, key_size, value_size
+        check_layer_sizes(num_hiddens, *inputs)
         kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         check_divides("num_heads", num_heads, "num_hiddens", num_hiddens)
         check_divides("num_kv_heads", kv_heads, "num_heads", num_heads)
         kv_hiddens = num_hiddens // num_heads * kv_heads
         self.num_heads, self.num_kv_heads = num_heads, kv_heads
         self.attention = attention(dropout=dropout)
-        self.W_q = nn.LazyLinear(num_hiddens, bias)
-        self.W_k = nn.LazyLinear(kv_hiddens, bias)
-        self.W_v = nn.LazyLinear(kv_hiddens, bias)
-        self.W_o = nn.LazyLinear(num_hiddens, bias)
+        self.W_q = linear(query_size, num_hiddens, bias)
+        self.W_k = linear(key_size, kv_hiddens, bias)
+        self.W_v = linear(value_size, kv_hiddens, bias)
+        joined = None if None in inputs else num_hiddens
+        self.W_o = linear(joined, num_hiddens, bias)
 
     @property
     def attention_weights(self) -> Tensor | None:
@@ -768,10 +794,12 @@ class MultiHeadAttention(nn.Module):
                 It holds keys as projected; `attention` turns them anew.
                 Positions count padding: put that of prompts on the left.
         """
+        check_tensors(self, queries, keys, values)
         check_inputs(self, queries, keys, values)
         past = 0 if cache is None else len(cache)
         b, n, m = *queries.shape[:2], past + keys.shape[1]
-        if mask is not None and (mask := torch.as_tensor(mask)).dim() == 3:
+        mask = as_tensor("mask", mask)
+        if mask is not None and mask.dim() == 3:
             mask = mask.unsqueeze(1)  # all heads share it: (b, 1, n, m)
         shape = (b, self.num_heads, n, m)
         keep = attention_mask(shape, valid_lens, mask, queries.device)
@@ -794,17 +822,16 @@ class MultiHeadAttention(nn.Module):
 
 
 # From book/21_from_lesson_to_library.md, Check shapes, not values
-def check_range(lens: torch.Tensor, m: int) -> None:
-    """Raise ValueError if an ordinary CPU tensor has a length outside 0..m."""
+def check_range(lens: torch.Tensor, shape: tuple[int, ...]) -> None:
+    """Raise ValueError if an ordinary CPU tensor holds other than lengths."""
     tracing = torch.compiler.is_compiling() or torch.jit.is_tracing()
     if tracing or type(lens) is not torch.Tensor or not lens.is_cpu:
         return
     try:
-        least, most = (int(end) for end in lens.aminmax())
-    except RuntimeError:  # empty, or without values: inside vmap or make_fx
+        known = lens.numpy()
+    except RuntimeError:  # without values: inside vmap or make_fx
         return
-    if least < 0 or most > m:
-        raise ValueError(f"valid_lens must lie in 0..{m}, got {least}..{most}")
+    check_lengths(known, shape)
 
 
 # From book/notation.md, Three helpers

@@ -67,7 +67,7 @@ ATTENTIONS = {
     "distance": Score("DistanceAttention", {}, score_with(oracle.distance_score)),
     "bilinear": Score("BilinearAttention", SIZES, BILINEAR),
     "bilinear, rank 2": Score("BilinearAttention", {"rank": 2, **SIZES}, BILINEAR),
-    "cosine": Score("CosineAttention", {"temperature": 0.7}, cosine_score(0.7)),
+    "cosine": Score("CosineAttention", {"temperature": 0.75}, cosine_score(0.75)),
 }
 
 HEADS = {"num_hiddens": 6, "num_heads": 3, "value_size": V, **SIZES}

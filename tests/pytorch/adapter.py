@@ -12,7 +12,10 @@ DTYPES = ("float16", "bfloat16", "float32", "float64")
 OWN_NAMES = {"LiveBytes"}  # beside those that every module has
 CALL = "forward"
 OWN_ARGUMENTS = {"device", "tensor", "tensors"}
-OWN_ARGUMENTS_OF = {"fused_attention": {"dropout"}}
+OWN_ARGUMENTS_OF = {
+    "fused_attention": {"dropout"},
+    "MultiHeadAttention": {"query_size", "key_size", "value_size"},
+}
 NAMES = ("where", "exp", "log", "tanh", "flip", "einsum", "nansum")
 NAMES += ("amax", "asarray", "concatenate", "maximum", "sum")
 xp = SimpleNamespace(
@@ -36,12 +39,10 @@ def make(kind: str, *sizes, dtype: str = "float32", **options):
     known = inspect.signature(getattr(ours, kind).__init__).parameters
     torch.default_generator.manual_seed(0)  # torch.manual_seed notes each caller's stack, slowly
     given = {name: value for name, value in options.items() if name in known}
-    layer = getattr(ours, kind)(*sizes, **given)
-    if kind == "MultiHeadAttention":  # lazy: the first call makes its parameters
+    if kind == "MultiHeadAttention":
         width = options.get("num_hiddens") or sizes[0]
-        inputs = [options.get(f"{x}_size", width) for x in ("query", "key", "value")]
-        layer(*(torch.zeros(1, 1, size) for size in inputs))
-    return cast(layer, dtype).eval()
+        given = {"query_size": width, "key_size": width, "value_size": width} | given
+    return cast(getattr(ours, kind)(*sizes, **given), dtype).eval()
 
 
 def call(layer, *inputs, need_weights: bool, **options):

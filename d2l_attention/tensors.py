@@ -1,0 +1,85 @@
+"""What only PyTorch's layers need to withstand: first calls, lists, types; written by hand."""
+
+import torch
+from torch import Tensor, nn
+
+from d2l_attention.checks import check_numbers, check_one_type, check_sizes
+
+
+class LazyLinear(nn.LazyLinear):
+    """nn.LazyLinear whose parameters train wherever the first call makes them.
+
+    In torch.inference_mode, too, where those of nn.LazyLinear are frozen for good. Inside a
+    transform of torch.func they cannot be made: RuntimeError.
+    """
+
+    def __init__(self, outputs: int, bias: bool) -> None:
+        with torch.inference_mode(False):
+            super().__init__(outputs, bias)
+
+    def _infer_parameters(self, module: nn.Module, args: tuple, kwargs: dict | None = None) -> None:
+        made = not self.has_uninitialized_params() and self.weight.dim() == 2
+        if not made and torch._C._functorch.peek_interpreter_stack() is not None:
+            raise RuntimeError(
+                "the first call makes the parameters: make it before, or give the sizes; "
+                "inside of torch.func (grad, vmap, ...) they cannot be made"
+            )
+        if made and not isinstance(self.weight, nn.Parameter):
+            return  # lent by torch.func.functional_call
+        with torch.inference_mode(False):
+            super()._infer_parameters(module, args, kwargs)
+
+
+def as_tensor(name: str, value: object, device: torch.device | None = None) -> Tensor | None:
+    """Return an array of any kind or nested lists, also of tensors, as a tensor; None as None.
+
+    TypeError, ValueError: no numbers, or lists that are not rectangular.
+    """
+    if value is None:
+        return None
+    check_numbers(name, value)
+    if holds_tensor(value):
+        return torch.stack([as_tensor(name, entry, device) for entry in value])
+    return torch.as_tensor(value, device=device)
+
+
+def as_tensors(**values: object) -> list[Tensor]:
+    """Return what `as_tensor` returns of each, with its name."""
+    return [as_tensor(name, value) for name, value in values.items()]
+
+
+def holds_tensor(value: object) -> bool:
+    """Say whether there are tensors in nested lists."""
+    return isinstance(value, list | tuple) and any(
+        isinstance(entry, Tensor) or holds_tensor(entry) for entry in value
+    )
+
+
+def check_tensors(layer: nn.Module, queries: Tensor, keys: Tensor, values: Tensor) -> None:
+    """Raise as check_sizes does, and TypeError for types that cannot be multiplied.
+
+    Queries and keys need one type, and what a linear layer takes has that of its parameters;
+    torch.autocast agrees with others.
+    """
+    given = {"queries": queries, "keys": keys, "values": values}
+    for name, x in given.items():
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{name} must be a tensor, got {type(x).__name__}")
+    check_sizes(queries, keys, values)
+    device = queries.device.type
+    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
+        return
+    check_one_type(queries, keys)
+    known = (nn.Linear,) if torch.compiler.is_compiling() else (nn.Linear, LazyLinear)
+    for (name, x), of in zip(given.items(), ("W_q", "W_k", "W_v"), strict=True):
+        linear = getattr(layer, of, None)
+        if type(linear) in known and x.dtype != (want := linear.weight.dtype):
+            raise TypeError(f"{name} must have the type of {of}, {want}, got {x.dtype}")
+
+
+def in_single(linear: nn.Module, x: Tensor) -> Tensor:
+    """Apply a linear layer without bias, in float32 where vectors (..., d) are half."""
+    if x.dtype.itemsize > 2:
+        return linear(x)
+    units = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
+    return x.float() @ linear(units).float()  # its matrix, exactly
