@@ -26,12 +26,24 @@ async function startSlides() {
   await Reveal.initialize({
     plugins: [RevealNotes], hash: true, width: 1280, height: 720, margin: 0, center: false,
     slideNumber: "c/t", transition: "none", navigationMode: "linear", controls: false,
-    pdfSeparateFragments: false, pdfMaxPagesPerSlide: 1,
+    pdfSeparateFragments: false, pdfMaxPagesPerSlide: 1, keyboardCondition: (event) => !scrolled(event),
   });
-  Reveal.on("slidechanged", () => { // whoever jumped back walks on through whole sections
+  Reveal.on("slidechanged", ({ previousSlide }) => { // whoever jumped back walks on through whole sections
     for (const stack of document.querySelectorAll(".stack")) stack.removeAttribute("data-previous-indexv");
+    previousSlide?.querySelector(".wall").scrollTo(0, 0);
   });
   document.documentElement.dataset.ready = "";
+}
+
+// Scrolls the slide in place of a step, as long as there is more of it; says whether it has.
+function scrolled(event) {
+  const wall = Reveal.getCurrentSlide().querySelector(".wall.scrolls"), at = wall?.scrollTop;
+  if (!wall || Reveal.isOverview()) return false;
+  const isBack = [33, 37, 38, 80].includes(event.keyCode) || event.shiftKey; // page up, left, up, P
+  const isStep = isBack || [32, 34, 39, 40, 78].includes(event.keyCode); // space, down, right, N
+  wall.scrollTop += isStep * (isBack ? -0.8 : 0.8) * wall.clientHeight;
+  if (wall.scrollTop !== at) event.preventDefault?.();
+  return wall.scrollTop !== at;
 }
 
 // Returns code without docstrings, marks of what is saved, and more than one blank line.

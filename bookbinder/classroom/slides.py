@@ -1,8 +1,9 @@
 """Turn a chapter's notebook into slides: one file that needs no other, and no network.
 
-A slide shows one thing: a cell, an equation, a picture, a list, a table, a box. Above it stands the
-sentence before it; all other prose is for the speaker's notes. Tags and the tree of the Markdown
-tell what is what, so this holds in every language.
+A slide shows one thing: a cell, an equation, a picture, a list, a table, a box; the first one, the
+chapter's question with its picture. Above it stand the two sentences before it, or one, if they are
+long; all other prose is for the speaker's notes. Tags and the tree of the Markdown tell what is
+what, so this holds in every language.
 """
 
 import re
@@ -28,6 +29,7 @@ SCRIPTS = {  # distribution -> its folder of scripts
 }
 MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
 CITATIONS = re.compile(r"(?:,? ?\[\[\d+\]\]\(#[^)]*\))+")
+LONGEST = 260  # letters of two sentences
 TRUE = ({"True"}, {"Array(True,", "dtype=bool)"})  # as frameworks print it
 # Its kind, and a block of Markdown or a cell of code. Kinds are h1, h2, ...: a heading; prose; fold
 # and hint: what opens on a click; and thing: all else.
@@ -75,6 +77,9 @@ def slides_of(notebook: NotebookNode) -> NotebookNode:
                 notes, begins = markdown("", "notes"), True
         elif kind != "thing":
             prose.append(cell.source)
+        elif heading[:2] == "# " and cells and cells[-1].source[:1] + cell.source[:1] == ">!":
+            tell(notes, prose)
+            cells, prose = [*cells, cell], []
         else:
             lead, *rest = lead_of(prose)
             tell(notes, rest)
@@ -132,12 +137,14 @@ def lectured(blocks: list[Block]) -> list[Block]:
 
 
 def lead_of(paragraphs: list[str]) -> list[str]:
-    """Return the sentence before a thing, and then all the rest: a line is a sentence here."""
+    """Return what stands above a thing, and then all the rest: a line is a sentence here."""
     if not paragraphs or paragraphs[-1].startswith("<"):
         return ["", *paragraphs]
     *before, last = paragraphs
-    above, _, lead = last.rpartition("\n")
-    return [lead, *before, above]
+    lines = last.split("\n")
+    plain = [line for line in lines if line[0] not in "(（"]  # those are asides
+    lead = plain[-2:] if len("".join(plain[-2:])) <= LONGEST else plain[-1:]
+    return ["\n".join(lead), *before, "\n".join(line for line in lines if line not in lead)]
 
 
 def on_a_slide(cell: NotebookNode) -> NotebookNode | None:
