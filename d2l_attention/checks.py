@@ -22,7 +22,7 @@ class Shaped(Protocol):
     def dtype(self) -> Any: ...
 
 
-SPARSE = ("sparse", "Sparse", "Ragged", "BCOO", "BCSR", "IndexedSlices")  # in names of types
+SPARSE = ("nested", "sparse", "Sparse", "Ragged", "BCOO", "BCSR")  # in names of types
 
 
 def fits(have: int | None, want: int | None) -> bool:
@@ -55,9 +55,10 @@ def check_array(name: str, array: Any) -> None:
     """Raise TypeError unless this is an array or a tensor, and a dense one."""
     if not hasattr(array, "dtype") or isinstance(array, type):
         raise TypeError(f"{name} must be an array, got {type(array).__name__}")
-    layout = f"{type(array).__name__} {getattr(array, 'layout', '')}"
-    if getattr(array, "is_nested", False) or any(word in layout for word in SPARSE):
-        raise TypeError(f"{name} must be dense (padded, with valid_lens), got {layout.strip()}")
+    layout = f"{type(array).__name__} {getattr(array, 'layout', '')}".strip()
+    layout = "nested" if getattr(array, "is_nested", False) else layout
+    if any(word in layout for word in SPARSE):
+        raise TypeError(f"{name} must be dense (padded, with valid_lens), got {layout}")
 
 
 def check_numbers(name: str, value: Any) -> None:

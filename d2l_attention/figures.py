@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from d2l_attention.checks import check_numbers
 from d2l_attention.frameworks import to_numpy
 
 STYLE = {
@@ -81,22 +82,25 @@ def show_heatmaps(
         figsize: Width and height in inches; by default as much as needed.
         cmap: Name of a color map.
         xticks, yticks: m and n names; by default indices.
-        vmin, vmax: Ends of the color scale; None: the smallest and the largest entry.
+        vmin, vmax: Ends of the color scale; None: the smallest and the largest entry that is
+            finite and not masked.
         masked: Which cells are masked, and hatched: an array that fits the matrices, or True,
             for those with an exact 0.
 
     Raises:
-        ValueError: The number of axes, titles or ticks does not fit.
+        ValueError: The number of axes, titles or ticks does not fit, or the shape of masked.
     """
     panels = as_panels(matrices)
-    hatched = panels == 0 if masked is True else np.zeros(panels.shape) + to_numpy(masked) > 0
+    hatched = panels == 0 if masked is True else as_hatched(masked, panels.shape)
     panels = panels.round(6)  # so that all devices give equal colors
     rows, columns, n, m = panels.shape
     titles = as_labels("titles", titles, columns, rows * columns)
     ticks = as_labels("xticks", xticks, m), as_labels("yticks", yticks, n)
-    finite = np.nan_to_num(panels)
-    ends = finite.min() if vmin is None else vmin, finite.max() if vmax is None else vmax
-    scale = {"cmap": cmap, "vmin": float(ends[0]), "vmax": float(ends[1])}
+    seen = panels[np.isfinite(panels) & ~hatched]
+    low, high = (seen.min(), seen.max()) if seen.size else (0.0, 1.0)
+    low = min(low, high if vmax is None else vmax) if vmin is None else vmin
+    high = max(low, high) if vmax is None else vmax
+    scale = {"cmap": cmap, "vmin": float(low), "vmax": float(high)}
     return draw_panels(panels, hatched, (xlabel, ylabel), titles, ticks, figsize, scale)
 
 
@@ -143,6 +147,7 @@ def show_sentences(sentences: Sequence[Sequence[str]], weights):
 
 def as_panels(matrices) -> np.ndarray:
     """Return matrices as panels in rows and columns: (rows, columns, n, m)."""
+    check_numbers("matrices", matrices)
     panels = np.asarray(to_numpy(matrices), dtype=np.float64)
     if not 2 <= panels.ndim <= 4 or panels.size == 0:
         raise ValueError(
@@ -150,6 +155,17 @@ def as_panels(matrices) -> np.ndarray:
             f"least one cell, got shape {panels.shape}"
         )
     return panels[(None,) * (4 - panels.ndim)]  # (n, m) -> (1, 1, n, m)
+
+
+def as_hatched(masked, shape: tuple[int, ...]) -> np.ndarray:
+    """Return which cells of panels of a shape (rows, columns, n, m) are masked."""
+    check_numbers("masked", masked)
+    marks = np.asarray(to_numpy(masked)) > 0
+    try:
+        return np.broadcast_to(marks, shape)
+    except ValueError:
+        got = f"{shape}, got shape {marks.shape}"
+        raise ValueError(f"masked must broadcast to the shape of the matrices {got}") from None
 
 
 def as_labels(name: str, labels, *sizes: int) -> list[str] | None:

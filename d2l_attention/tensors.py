@@ -37,7 +37,8 @@ def as_tensor(name: str, value: object, device: torch.device | None = None) -> T
     """
     if value is None:
         return None
-    check_numbers(name, value)
+    if not torch.compiler.is_compiling():
+        check_numbers(name, value)
     if holds_tensor(value):
         return torch.stack([as_tensor(name, entry, device) for entry in value])
     return torch.as_tensor(value, device=device)
@@ -45,6 +46,8 @@ def as_tensor(name: str, value: object, device: torch.device | None = None) -> T
 
 def as_tensors(**values: object) -> list[Tensor]:
     """Return what `as_tensor` returns of each, with its name."""
+    for name in [name for name, value in values.items() if value is None]:
+        check_numbers(name, None)
     return [as_tensor(name, value) for name, value in values.items()]
 
 
