@@ -17,7 +17,7 @@ import importlib.util
 import subprocess
 import sys
 
-book = "git+{repository}#egg={distribution}[{framework}]"
+book = "{distribution}[{framework}] @ git+{repository}"
 if importlib.util.find_spec("{package}") is None:
     pip = [sys.executable, "-m", "pip", "install", "--quiet"]
     subprocess.run([*pip, book], check=True)"""
