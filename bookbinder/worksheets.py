@@ -27,7 +27,6 @@ from d2l_attention.practice.exercises import find
 
 COMMAND = "make worksheets"
 YOUR_ANSWER = worded("Your answer:")
-OPEN = "raise NotImplementedError"
 RULES = worded(  # what students must know of grading
     "**Before you hand this in**: keep the names of the functions, and each check below its "
     "answer. What your last check of an exercise names is graded, and where that is not right "
@@ -82,10 +81,9 @@ def with_pictures(sheet: NotebookNode, source: Path, language: Language) -> Note
 def students(
     chapter: Chapter, executed: NotebookNode, on_paper: Collection[str] = ()
 ) -> NotebookNode:
-    """Return a notebook in which solutions are stubs, where no cell above asks for their names.
+    """Return a notebook with a cell in place of a solution, where none above asks for its names.
 
-    An exercise has a line for words, unless its check sees a function and it asks for nothing else:
-    it is not `on_paper`, nor has it code that no check sees.
+    An exercise has a line for words, unless its check sees a function and it asks for nothing else.
     """
     notebook = copy.deepcopy(executed)
     cells: list[NotebookNode] = []
@@ -100,7 +98,7 @@ def students(
             cell.source = invitation() if is_solution else answerless
         elif is_solution:
             is_left_out = names_in(parsed(cell) or [])[0] & attempts or VALIDATION in tags_of(cell)
-            cell = nbformat.v4.new_code_cell("" if is_left_out else stubs(cell.source))
+            cell = nbformat.v4.new_code_cell("" if is_left_out else f"...  # {YOURS}")
             worded_too |= {number} if cell.source else set()
         elif YOURS in cell.source:
             attempts |= names_in(parsed(cell) or [])[0]
@@ -123,26 +121,6 @@ def numbered(cells: list[NotebookNode]) -> Iterator[tuple[str, NotebookNode]]:
         lines = markdown_lines(cell.source) if cell.cell_type == "markdown" else ()
         number = next(filter(None, map(exercise_of, reversed(lines))), number)
         yield number, cell
-
-
-def stubs(source: str) -> str:
-    """Return the imports of a solution, and what its docstrings explain, without the bodies."""
-    body = ast.parse(source).body
-    kept = [node for node in body if isinstance(node, DEFINITIONS) and ast.get_docstring(node)]
-    if not kept:
-        return f"...  # {YOURS}"
-    first = body.index(kept[0])
-    imports = [node for node in body[:first] if isinstance(node, ast.Import | ast.ImportFrom)]
-    texts = [ast.unparse(node) for node in [*imports, *map(emptied, kept)]]
-    return "\n\n\n".join(texts).replace(OPEN, f"{OPEN}  # {YOURS}")
-
-
-def emptied(node: ast.stmt) -> ast.stmt:
-    """Return a definition with header and docstring alone, and a class's methods likewise."""
-    docstring = node.body[: ast.get_docstring(node) is not None]
-    inner = isinstance(node, ast.ClassDef) and [n for n in node.body if isinstance(n, DEFINITIONS)]
-    node.body = docstring + (list(map(emptied, inner or [])) or ast.parse(OPEN).body)
-    return node
 
 
 def names_in(body: list[ast.stmt]) -> tuple[set[str], set[str]]:
@@ -188,7 +166,8 @@ def apart(cell: NotebookNode) -> list[NotebookNode]:
     body = parsed(cell) if YOURS in cell.source else None
     if not body or not isinstance(body[-1], ast.Expr) or not check_in(body[-1]):
         return [cell]
-    lines, begin = cell.source.splitlines(), body[-1].lineno - 1
+    lines = cell.source.splitlines()
+    begin = max(at for at, line in enumerate(lines) if line.startswith("check("))
     answer, check = (with_source(cell, "\n".join(x)) for x in (lines[:begin], lines[begin:]))
     answer.outputs, answer.execution_count = [], None
     return [answer, check]

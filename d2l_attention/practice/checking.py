@@ -18,7 +18,7 @@ import numpy as np
 from d2l_attention.arrays import as_array, copied, dtype_of, kind_of
 from d2l_attention.frameworks import current, load
 from d2l_attention.practice import drawing
-from d2l_attention.practice.diagnosis import Trial, a_pair, diagnose, remark
+from d2l_attention.practice.diagnosis import Trial, another_type, diagnose
 from d2l_attention.practice.exercises import Exercise, Stream, find
 from d2l_attention.practice.gradients import central_differences
 from d2l_attention.practice.words import say, worded
@@ -138,9 +138,7 @@ def examine(
             trials.append(tried(exercise, inputs, given, returned))
         except TypeError:
             other = say("Your code returns no array of real numbers, but a {type}.")
-            other = other.format(type=type(returned).__name__)
-            other = a_pair(len(returned)) if isinstance(returned, list | tuple) and given else other
-            return result("wrong", other, "not an array")
+            return result("wrong", other.format(type=type(returned).__name__), "not an array")
     found = diagnose(exercise, trials)
     if found is None and not numbers_only:
         try:
@@ -151,8 +149,8 @@ def examine(
     if found is None:
         several = say("Your answer is right on {count} inputs.").format(count=len(trials))
         right = several if len(trials) > 1 else say("Your answer is right.")
-        said = f"{right} {remark(trials, exercise.tolerance)}".strip()
-        return result("passed", said, None, trials[0])
+        remark = another_type(trials, trials[0], exercise.tolerance) or ""
+        return result("passed", f"{right} {remark}".strip(), None, trials[0])
     wrong = [t for t in trials if not t.right(exercise.tolerance)]
     also = [say("It also writes into its argument.")] * any(wrong and t.changed for t in trials)
     return result("wrong", " ".join([found[1], *also]), found[0], (wrong or trials)[0])
@@ -258,13 +256,9 @@ def tried(exercise: Exercise, inputs: tuple, given: list, returned: object) -> T
         answer_dtype=dtype_of(returned),
         wanted_dtype=floats[0] if floats and np.asarray(target).dtype.kind == "f" else None,
         changed=tuple(n for n, x, y in zip(names, inputs, given, strict=True) if changed(x, y)),
-        container=container_of(returned) if exercise.inputs else "",
+        is_list=isinstance(returned, list | tuple) and exercise.inputs is not None,
+        is_numpy=isinstance(returned, np.ndarray) and exercise.inputs is not None,
     )
-
-
-def container_of(returned: object) -> str:
-    is_list = isinstance(returned, list | tuple)
-    return "NumPy array" if isinstance(returned, np.ndarray) else "list" * is_list
 
 
 def changed(before: object, after: object) -> bool:

@@ -21,7 +21,8 @@ class Trial:
     answer_dtype: str
     wanted_dtype: str | None = None
     changed: tuple[str, ...] = ()  # inputs that the answer wrote into
-    container: str = ""  # "list" or "NumPy array", of what an array of the framework should be
+    is_list: bool = False
+    is_numpy: bool = False
 
     def right(self, tolerance: float) -> bool:
         return same(self.answer, self.target, tolerance)
@@ -46,7 +47,8 @@ def diagnose(exercise: Exercise, trials: list[Trial]) -> tuple[str, str] | None:
     tolerance = exercise.tolerance
     wrong = [trial for trial in trials if not trial.right(tolerance)]
     if not wrong:
-        kinds = WHEN_RIGHT | (REMARKS if exercise.strict else {})
+        is_strict = exercise.gradient or exercise.most_elements or exercise.stream
+        kinds = WHEN_RIGHT | ({"another type": another_type} if is_strict else {})
         return next(found(kinds, trials, trials[0], tolerance), None)
     for mistake in exercise.mistakes:
         made = mistake.wrong is not None and all(
@@ -81,12 +83,6 @@ def found(
             yield name, message
 
 
-@np.errstate(all="ignore")
-def remark(trials: list[Trial], tolerance: float) -> str:
-    """Return what is to be said of right numbers, or nothing."""
-    return next((said for _, said in found(REMARKS, trials, trials[0], tolerance)), "")
-
-
 def in_place(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
     if any(t.changed for t in trials):
         names = say(" and ").join(next(t.changed for t in trials if t.changed))
@@ -103,21 +99,16 @@ def wrong_kind(trials: list[Trial], trial: Trial, tolerance: float) -> str | Non
 
 
 def another_type(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
+    """Say what holds right numbers: a mistake where a gradient, sizes or a stream count."""
+    if trial.is_numpy:
+        return say("Your code returns a NumPy array: stay in the arrays that it is given.")
+    if trial.is_list and trial.target.ndim:
+        return say("The values are right, but in a list: return an array, which has a shape.")
     if trial.target.ndim and trial.wanted_dtype not in (None, trial.answer_dtype):
         return say(
             "The values are right, but the data type changes: the input is {wanted} and your "
             "answer {dtype}."
         ).format(wanted=trial.wanted_dtype, dtype=trial.answer_dtype)
-
-
-def a_list(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
-    if trial.container == "list" and trial.target.ndim:
-        return say("The values are right, but in a list: return an array, which has a shape.")
-
-
-def of_numpy(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
-    if trial.container == "NumPy array":
-        return say("Your code returns a NumPy array: stay in the arrays that it is given.")
 
 
 def wrong_shape(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
@@ -132,27 +123,19 @@ def wrong_shape(trials: list[Trial], trial: Trial, tolerance: float) -> str | No
         return text + " " + say("It is transposed: the last two axes are swapped.")
     if same(answer.squeeze(), target.squeeze(), tolerance):
         return text + " " + say("The values are right; an axis of size 1 is missing or too many.")
-    if trial.container == "list":
-        return f"{text} {a_pair(len(answer))}"
-    if is_broadcast(trial):
+    if trial.is_list:
+        several = say("Your code returns a tuple or list of {count}: the task asks for one array.")
+        return f"{text} {several.format(count=len(answer))}"
+    axes = max(map(np.ndim, trial.inputs), default=answer.ndim)
+    if (
+        answer.squeeze().ndim > axes and len({*answer.shape}) < answer.ndim
+    ):  # one stands there twice
         larger = say(
             "It is larger than it should be, and no error has stopped you: two arrays were "
             "broadcast whose axes do not mean the same. Compare the shapes of what you combine."
         )
         return f"{text} {larger}"
     return text
-
-
-def a_pair(count: int) -> str:
-    several = say("Your code returns a tuple or list of {count}: the task asks for one array.")
-    return several.format(count=count)
-
-
-def is_broadcast(trial: Trial) -> bool:
-    """Say whether only broadcasting explains a shape: with more axes, and a size once too often."""
-    shape, others = trial.answer.shape, [trial.target.shape, *map(np.shape, trial.inputs)]
-    repeated = (n for n in shape if n > 1 and shape.count(n) > max(s.count(n) for s in others))
-    return len(shape) > max(map(len, others)) and any(repeated)
 
 
 def not_finite(trials: list[Trial], trial: Trial, tolerance: float) -> str | None:
@@ -265,11 +248,6 @@ def short(value: float) -> str:
 WHEN_RIGHT: dict[str, Look] = {
     "argument changed in place": in_place,
     "wrong data type": wrong_kind,
-}
-REMARKS: dict[str, Look] = {  # of numbers that are right, and wrong where an exercise is strict
-    "a NumPy array": of_numpy,
-    "a list": a_list,
-    "another data type": another_type,
 }
 WHEN_WRONG: dict[str, Look] = {
     "hard-coded": hard_coded,

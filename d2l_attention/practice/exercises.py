@@ -62,8 +62,6 @@ class Exercise:
         stream: Whether the answer gets, in place of its one input, a `Stream` of the parts along
             the first axis.
         without: Names of functions that the answer may not call.
-        strict: Whether right numbers in a list, a NumPy array or another float type are wrong: so
-            they are, too, where a gradient, sizes or a stream are looked at.
         seed: Of inputs other than those of the book: see `with_seed`.
     """
 
@@ -77,11 +75,7 @@ class Exercise:
     most_elements: Callable[..., int] | None = field(default=None, kw_only=True)
     stream: bool = field(default=False, kw_only=True)
     without: tuple[str, ...] = field(default=(), kw_only=True)
-    strict: bool = field(default=False, kw_only=True)
     seed: int | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        self.strict |= bool(self.gradient or self.most_elements or self.stream)
 
     def expects(self, mistakes: type) -> type:
         """Declare the mistakes of a class, which are looked at in their order.

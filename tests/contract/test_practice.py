@@ -82,7 +82,6 @@ def test_a_right_answer_passes_on_all_inputs(capsys):
         (lambda x: array(RIGHT), "hard-coded", "same values for every input"),
         (lambda x: shares(x) if len(x) == 2 else x, "hard-coded", "right on the first input"),
         (lambda x: x * float("nan"), "not a finite number", "NaN"),
-        (lambda x: x / 0, "not a finite number", "infinite"),
         (lambda x: x, "rows that do not sum to 1", "each row must sum to 1"),
         (lambda x: xp.swapped(shares(x)), "wrong shape", "transposed"),
         (lambda x: shares(x)[None], "wrong shape", "axis of size 1 is missing or too many"),
@@ -96,7 +95,6 @@ def test_a_right_answer_passes_on_all_inputs(capsys):
         (lambda x: shares(x) if len(x) == 2 else shares(x)[0], "wrong shape", "yours has (5,)"),
         (lambda x: shares(x) / (len(x) == 2), "not a finite number", "infinite"),
         (lambda x: (shares(x), x), "wrong shape", "a tuple or list of 2: the task asks for one"),
-        (lambda x: (shares(x), x[0]), "not an array", "a tuple or list of 2: the task asks for"),
         (lambda x: "words", "not an array", "no array of real numbers, but a str"),
         (lambda x: array(RIGHT * 1j), "not an array", "no array of real numbers, but a"),
         (lambda x: xp.sum(x), "wrong shape", "yours has ()"),
@@ -106,9 +104,7 @@ def test_a_right_answer_passes_on_all_inputs(capsys):
         (lambda x: 1 / 0, "exception", "raises ZeroDivisionError: division by zero (line "),
         (lambda x: sys.exit(), "exception", "raises SystemExit"),
         (lambda: 1, "wrong arguments", "takes (), and the task calls it with (x)"),
-        (lambda x, y: 1, "wrong arguments", "takes (x, y), and the task calls it with (x)"),
         (array(RIGHT), "wrong arguments", "a function of (x), not of type "),
-        ("4", "wrong arguments", "not of type str"),
     ],
 )
 def test_a_wrong_answer_is_named(answer, mistake, says, capsys):
@@ -120,38 +116,22 @@ def test_a_wrong_answer_is_named(answer, mistake, says, capsys):
     assert result.html().count("<table") in (0, 2)
 
 
-@pytest.mark.parametrize(
-    ("answer", "mistake", "says"),
-    [
-        (lambda x: row_shares(numpy(x)), "a NumPy array", "stay in the arrays"),
-        (lambda x: row_shares(numpy(x)).astype("float64"), "a NumPy array", "stay in the arrays"),
-        (lambda x: numpy(shares(x)).tolist(), "a list", "in a list"),
-        (lambda x: tuple(shares(x)), "a list", "in a list"),
-        (lambda x: adapter.cast(shares(x), "float16"), "another data type", "answer float16"),
-    ],
-)
-def test_right_numbers_pass_whatever_holds_them_but_where_the_task_looks_further(
-    answer, mistake, says
-):
-    lenient, strict = (
-        Exercise("0.3", row_shares, two_inputs, tolerance=1e-2, strict=strict)
-        for strict in (False, True)
-    )
-    assert check(lenient, answer).passed
-    assert check(strict, answer).mistake == mistake
-    assert says in check(lenient, answer).message
-    assert says in check(strict, answer).message
+def test_right_numbers_pass_whatever_holds_them_but_where_a_gradient_counts():
+    half = lambda x: adapter.cast(shares(x), "float16")  # noqa: E731
+    for answer in (lambda x: row_shares(numpy(x)), lambda x: list(shares(x)), half):
+        lenient, strict = (
+            check(Exercise("0.3", row_shares, two_inputs, tolerance=1e-2, gradient=g), answer)
+            for g in (False, True)
+        )
+        assert lenient.passed
+        assert strict.mistake == "another type"
+        assert strict.message in lenient.message
 
 
 def test_a_shape_is_called_broadcast_only_where_nothing_else_explains_it():
     exercise = Exercise("0.7", lambda x: x.sum(-1), two_inputs)
-    for other in (
-        lambda x: xp.sum(x, 0),
-        lambda x: x,
-        lambda x: x[None],
-        lambda x: x @ xp.swapped(x),
-    ):
-        assert "no error has stopped you" not in check(exercise, other).message
+    for answer in (lambda x: xp.sum(x, 0), lambda x: x[None], lambda x: x @ xp.swapped(x)):
+        assert "no error has stopped you" not in check(exercise, answer).message
 
 
 def test_a_value_is_compared_as_it_is():
