@@ -1,5 +1,7 @@
 """What only PyTorch's layers need to withstand: first calls, lists, types; written by hand."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
@@ -39,7 +41,7 @@ def as_tensor(name: str, value: object, device: torch.device | None = None) -> T
         return None
     if not torch.compiler.is_compiling():
         check_numbers(name, value)
-    if holds_tensor(value):
+    if not isinstance(value, Tensor) and holds_tensor(value):
         return torch.stack([as_tensor(name, entry, device) for entry in value])
     return torch.as_tensor(value, device=device)
 
@@ -52,10 +54,9 @@ def as_tensors(**values: object) -> list[Tensor]:
 
 
 def holds_tensor(value: object) -> bool:
-    """Say whether there are tensors in nested lists."""
-    return isinstance(value, list | tuple) and any(
-        isinstance(entry, Tensor) or holds_tensor(entry) for entry in value
-    )
+    """Say whether this is a tensor, or a nested list with one inside."""
+    in_list = isinstance(value, list | tuple) and any(map(holds_tensor, value))
+    return in_list or isinstance(value, Tensor)
 
 
 def check_tensors(layer: nn.Module, queries: Tensor, keys: Tensor, values: Tensor) -> None:
@@ -80,9 +81,14 @@ def check_tensors(layer: nn.Module, queries: Tensor, keys: Tensor, values: Tenso
             raise TypeError(f"{name} must have the type of {of}, {want}, got {x.dtype}")
 
 
-def in_single(linear: nn.Module, x: Tensor) -> Tensor:
-    """Apply a linear layer without bias, in float32 where vectors (..., d) are half."""
-    if x.dtype.itemsize > 2:
+def wide(x: Tensor) -> Tensor:
+    """Return x in float32, or as it is in float64."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+def apply_wide(linear: Callable[[Tensor], Tensor], x: Tensor, dtype: torch.dtype) -> Tensor:
+    """Apply a linear layer without bias, with parameters of this type, to wider x (..., d)."""
+    if x.dtype == dtype:
         return linear(x)
-    units = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
-    return x.float() @ linear(units).float()  # its matrix, exactly
+    units = torch.eye(x.shape[-1], dtype=dtype, device=x.device)
+    return x @ linear(units).to(x.dtype)  # its matrix, exactly

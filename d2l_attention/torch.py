@@ -36,7 +36,7 @@ from d2l_attention.checks import (
 from d2l_attention.figures import show_heatmaps, use_svg_display
 from d2l_attention.machine import environment_report
 from d2l_attention.memory import LiveBytes
-from d2l_attention.tensors import LazyLinear, as_tensor, as_tensors, check_tensors, in_single
+from d2l_attention.tensors import LazyLinear, apply_wide, as_tensor, as_tensors, check_tensors, wide
 
 __all__ = ["check_shape", "show_heatmaps", "rotate", "gaussian", "boxcar", "triangular",
     "epanechnikov", "constant", "pairwise_distances", "nadaraya_watson", "attention_mask",
@@ -477,8 +477,7 @@ class Attention(nn.Module):
     def score(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Return the scores (b, n, m)."""
         q, k = self.features(queries, keys)
-        wide = torch.promote_types(q.dtype, torch.float32)
-        return q.to(wide) @ k.to(wide).mT  # -> (b, n, m)
+        return wide(q) @ wide(k).mT  # -> (b, n, m), in float32 or wider
 
     def forward(
         self,
@@ -539,8 +538,8 @@ def additive_scores(
     """
 
     def score(part: Tensor) -> Tensor:  # (b, step, h) -> (b, step, m)
-        hidden = torch.tanh(part.unsqueeze(-2) + k.unsqueeze(-3))
-        return in_single(w_v, hidden).squeeze(-1)
+        hidden = torch.tanh(wide(part).unsqueeze(-2) + wide(k).unsqueeze(-3))
+        return apply_wide(w_v, hidden, q.dtype).squeeze(-1)
 
     if torch.compiler.is_compiling():  # a loop would be unrolled
         return score(q)
@@ -666,8 +665,7 @@ class CosineAttention(Attention):
         """Return q / (|q| temperature) and k / |k|."""
         check_same_size(queries, keys)
         check_positive("dimension of queries", queries.shape[-1])
-        wide = torch.promote_types(queries.dtype, torch.float32)
-        q, k = unit_vectors(queries.to(wide)), unit_vectors(keys.to(wide))
+        q, k = unit_vectors(wide(queries)), unit_vectors(wide(keys))
         return q / self.temperature, k
 
 

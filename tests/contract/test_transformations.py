@@ -5,7 +5,7 @@ import pytest
 
 from tests.contract.comparing import close, refuses
 from tests.contract.framework import adapter, array, ours, xp
-from tests.contract.samples import LAYERS, MASKS, B, M, N, arrays_of, batch, normal
+from tests.contract.samples import LAYERS, MASKS, B, D, M, N, arrays_of, batch, normal
 
 LENS = np.array([[2, 4], [0, 3], [1, 1]], np.int32)  # three minibatches of two examples
 every_layer = pytest.mark.parametrize("name", LAYERS)
@@ -16,6 +16,23 @@ def test_a_softmax_mapped_over_lengths_alone_equals_a_loop():
     weights = xp.vmap(lambda lens: ours.masked_softmax(X, lens, keep))(array(LENS))
     for i in range(3):
         close(weights[i], ours.masked_softmax(X, array(LENS[i]), keep))
+
+
+@pytest.mark.parametrize("kind", [list, np.array], ids=["lists", "arrays of NumPy"])
+def test_what_takes_an_array_takes_lists_and_arrays_of_numpy_inside_a_program_too(kind):
+    lens, keep, places = (kind(x.tolist()) for x in (LENS[0], MASKS["(n, m)"], np.arange(N)))
+    for function, more in ((ours.masked_softmax, (lens, keep)), (ours.rotate, (places,))):
+        x = normal(B, N, M)
+        want = function(array(x), *map(array, map(np.array, more)))
+        close(function(array(x), *more), want)
+        close(function(kind(x.astype(np.float32).tolist()), *more), want)
+        close(adapter.compiled(lambda x, f=function, m=more: f(x, *m))[0](array(x)), want)
+    points = normal(M, D), normal(M), normal(N, D)
+    given, want = ([of(x) for x in points] for of in (lambda x: kind(x.tolist()), array))
+    for got, wanted in zip(
+        *(ours.nadaraya_watson(*x, ours.gaussian) for x in (given, want)), strict=True
+    ):
+        close(got, wanted)
 
 
 @every_layer

@@ -1,5 +1,6 @@
 """Wrong input is refused with an error that names the argument, what came and what would fit."""
 
+import inspect
 from functools import partial
 
 import numpy as np
@@ -9,7 +10,20 @@ from d2l_attention.checks import kind
 from d2l_attention.figures import as_panels, show_heatmaps, show_sentences
 from tests.contract.comparing import refuses
 from tests.contract.framework import adapter, array, numpy, ours
-from tests.contract.samples import ATTENTIONS, NAN, B, D, M, N, batch, normal
+from tests.contract.samples import (
+    ATTENTIONS,
+    HEADS,
+    INF,
+    LAYERS,
+    NAN,
+    SIZES,
+    B,
+    D,
+    M,
+    N,
+    batch,
+    normal,
+)
 
 # Scores are (2, 3, 4): two examples, three queries, four keys.
 FLOATS, INSIDE = "valid_lens must hold integers, got ", "valid_lens must lie in 0..4, got "
@@ -26,11 +40,14 @@ LENGTHS = {
     "negative": (array([-1, 2]), ValueError, INSIDE + "-1..2"),
     "too long": (array([5, 2]), ValueError, INSIDE + "2..5"),
     "negative for a query": ([[1, 2, 3], [4, -5, 0]], ValueError, INSIDE + "-5..4"),
-    "per key": (array(np.ones((2, 4), int)), ValueError, SHAPE + "(2, 4)"),
+    "per key": (array(np.ones((2, 4), int)), ValueError, SHAPE + "(2, 4); a mask goes by name"),
     "transposed": ([[1, 1]] * 3, ValueError, SHAPE + "(3, 2)"),
     "one for all": (array([3]), ValueError, SHAPE + "(1,)"),
     "one number": (3, ValueError, SHAPE + "()"),
     "a column": ([[1], [2]], ValueError, SHAPE + "(2, 1)"),
+    "rows of other lengths": ([[1, 2], [3]], ValueError, "valid_lens must be rectangular, got"),
+    "None in a list": ([1, None], TypeError, "valid_lens must hold numbers, got None"),
+    "text": (["1", "2"], TypeError, "valid_lens must hold numbers, got '1'"),
 }
 BOOLEAN, BROADCAST = (
     "mask must be boolean (True = may attend), got ",
@@ -72,6 +89,19 @@ def test_wrong_lengths_and_masks_are_refused(call):
         message += kind(given) if error is TypeError else ""
         refuses(call, error, message, mask=given)
         refuses(call, error, message, mask=given, valid_lens=[1, 2])
+    refuses(call, ValueError, "mask must be rectangular, got", mask=[[True], [True, False]])
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_mask_of_integers_is_no_lengths_where_they_can_be_told_apart(name):
+    x = array(normal(B, N, D))
+    layer = adapter.make(LAYERS[name].kind, **LAYERS[name].sizes | {"value_size": D})
+    call = partial(adapter.call, layer, x, x, x, need_weights=False)
+    message = "valid_lens must hold a length for each query, got a 0 or 1 for each key: a mask goes"
+    for mask in ([[1, 1, 1], [1, 0, 0]], [[0, 1, 1], [0, 0, 1]]):  # padding on the right, the left
+        refuses(call, ValueError, message, array(np.array(mask)))
+    for lens in ([[1, 2, 3], [1, 1, 1]], [[0, 1, 2], [0, 1, 2]], [[0, 1, 0], [1, 0, 0]], [1, 1]):
+        call(array(np.array(lens)))
 
 
 def test_masks_of_0_and_1_are_taken_where_the_framework_makes_such():
@@ -96,6 +126,7 @@ SHAPES = {
     "other heads": (((2, 2, 3, D), (2, 1, 4, D), (2, 1, 4, 2)), AGREE),
     "too few values": (((2, 3, D), (2, 4, D), (2, 3, 2)), EACH),
     "too few axes": (((D,), (D,), (D,)), AXES),
+    "no axes": (((), (), ()), AXES),
     "other axes of values": (((2, 3, D), (2, 4, D), (2, 1, 4, 2)), AXES),
 }
 
@@ -129,6 +160,31 @@ def test_vectors_of_another_dimension_are_refused(name, which):
         refuses(call, ValueError, message, *(array(np.ones(shape)) for shape in shapes))
 
 
+NO_SIZES = [0, -4, 2.0, True, "2", NAN]
+MADE = {
+    "AdditiveAttention": ({"num_hiddens": 4, **SIZES}, NO_SIZES),
+    "BilinearAttention": ({"rank": 4, **SIZES}, NO_SIZES),
+    "MultiHeadAttention": ({**HEADS, "num_kv_heads": 1}, NO_SIZES),
+    "CosineAttention": ({"temperature": 0.5}, [0, -1, NAN, INF, "1", True]),
+}
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_sizes_are_positive_whole_numbers_and_a_temperature_is_positive(kind):
+    sizes, wrong = MADE[kind]
+    for name in inspect.signature(getattr(ours, kind)).parameters.keys() & sizes:
+        for number in wrong:
+            with pytest.raises((TypeError, ValueError), match=f"^{name} must .*got '?{number}'?$"):
+                adapter.make(kind, **sizes | {name: number})
+
+
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("rate", [1.5, -0.5, 50, NAN, "0.1", None, True])
+def test_a_rate_of_dropout_lies_between_0_and_1(name, rate):
+    with pytest.raises((TypeError, ValueError), match=f"^dropout must lie in 0..1, got '?{rate}"):
+        LAYERS[name].make(dropout=rate)
+
+
 def test_a_shape_that_differs_is_named():
     x = array(np.zeros((2, 3)))
     ours.check_shape(x, (2, 3))
@@ -140,5 +196,8 @@ def test_heat_maps_whose_sizes_do_not_fit_are_refused():
         refuses(as_panels, ValueError, "matrices must have shape", array(np.zeros(shape)))
     call = (array(np.zeros((1, 2, 3, 3))), "keys", "queries")
     refuses(show_heatmaps, ValueError, "titles must have length 2, got 1", *call, titles=["one"])
+    refuses(show_heatmaps, ValueError, "matrices must be rectangular, got", [[1, 2], [3]], "k", "q")
+    message = "masked must broadcast to the shape of the matrices (1, 2, 3, 3), got shape (2,)"
+    refuses(show_heatmaps, ValueError, message, *call, masked=[True, False])
     call = [["a", "b"]], array(np.ones((1, 3)))
     refuses(show_sentences, ValueError, "weights must have shape (1, 2)", *call)

@@ -40,7 +40,7 @@ def make(kind: str, *sizes, dtype: str = "float32", **options):
     torch.default_generator.manual_seed(0)  # torch.manual_seed notes each caller's stack, slowly
     given = {name: value for name, value in options.items() if name in known}
     if kind == "MultiHeadAttention":
-        width = options.get("num_hiddens") or sizes[0]
+        width = sizes[0] if sizes else options["num_hiddens"]
         given = {"query_size": width, "key_size": width, "value_size": width} | given
     return cast(getattr(ours, kind)(*sizes, **given), dtype).eval()
 
