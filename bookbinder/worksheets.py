@@ -20,7 +20,7 @@ from bookbinder.config import Book, Edition
 from bookbinder.diagrams import diagram_text
 from bookbinder.files import BookError, as_text, write_whole
 from bookbinder.language import Language, in_language, language_of
-from bookbinder.page import ANSWER, exercise_of, markdown_lines
+from bookbinder.page import ANSWER, Line, exercise_of, markdown_lines
 from bookbinder.publish import DECIDE, covered, unexecuted
 from bookbinder.steps import english_chapters, prose_changed
 from d2l_attention.practice.exercises import find
@@ -180,22 +180,45 @@ def with_source(cell: NotebookNode, source: str) -> NotebookNode:
 
 
 def parsed(cell: NotebookNode) -> list[ast.stmt] | None:
-    """Return the statements of a code cell; None of a file, and where it does not parse."""
-    if cell.source.startswith("%%writefile"):
-        return None
-    for read in (str, without_magics):
-        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-            return ast.parse(read(cell.source)).body
+    """Return the statements of a code cell as IPython reads it; None where Python refuses them."""
+    for read in (ast.parse, python_of):
+        with contextlib.suppress(Exception):
+            body = read(cell.source).body
+            names_in(body)  # some are refused only here: `global x` below x
+            return body
     return None
 
 
-def without_magics(source: str) -> str:
-    """Return Python in which IPython's own, `softmax?`, is calls, and `%%time` is left out."""
+def python_of(source: str) -> ast.Module:
+    """Return what a cell with magics runs here, which of `%%bash` is nothing.
+
+    Raises:
+        ValueError: The cell must be run as it stands.
+    """
     from IPython.core.inputtransformer2 import TransformerManager
 
-    first, end, rest = source.partition("\n")
-    source = f"pass{end}{rest}" if first.startswith("%%") else source
-    return TransformerManager().transform_cell(source)
+    tree = Magics().visit(ast.parse(TransformerManager().transform_cell(source)))
+    return ast.parse(ast.unparse(tree))
+
+
+class Magics(ast.NodeTransformer):
+    """Put in place of magics that run Python what they run: the names in it are this kernel's."""
+
+    def visit_Call(self, call: ast.Call) -> ast.expr:
+        match call:
+            case ast.Call(ast.Attribute(attr="run_cell_magic"), [name, _, ast.Constant(body)]):
+                if name.value == "writefile":
+                    raise ValueError
+                run = python_of(body).body if name.value in ("time", "capture", "prun") else []
+            case ast.Call(ast.Attribute(attr="run_line_magic"), [ast.Constant("time"), line]):
+                run = python_of(line.value).body
+            case _:
+                return self.generic_visit(call)
+        return run[0].value if len(run) == 1 and isinstance(run[0], ast.Expr) else run
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt | list[ast.stmt]:
+        value = self.visit(node.value)
+        return value if isinstance(value, list) else ast.Expr(value)
 
 
 def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
@@ -224,19 +247,41 @@ def checks_in(notebook: NotebookNode) -> dict[str, tuple[str, int]]:
     }
 
 
-def by_exercise(notebook: NotebookNode) -> dict[str, list[NotebookNode]]:
-    """Return number -> what stands below its heading, as Markdown: nothing runs, solutions open."""
+def by_exercise(
+    notebook: NotebookNode, asked: Collection[str] | None = None
+) -> dict[str, list[NotebookNode]]:
+    """Return number -> what stands below its heading, as Markdown: nothing runs, solutions open.
+
+    In a notebook of ours, the next heading ends it. In a student's, only the headings of what is
+    `asked` begin an exercise, each once, with their stars where they still have them.
+    """
     found: dict[str, list[NotebookNode]] = {}
-    number = ""
-    for cell in notebook.cells:
-        text = cell.source.replace("\r\n", "\n").replace("<details>", "<details open>").strip()
+    number, pages = "", [lines_to_show(cell) for cell in notebook.cells]
+    starred = {exercise_of(line) for page in pages for line in page if "★" in line.content}
+    for cell, page in zip(notebook.cells, pages, strict=True):
         parts: dict[str, list[str]] = {}
-        is_code = cell.cell_type == "code" and text
-        for line in markdown_lines(f"```python\n{text}\n```" if is_code else text):
-            number = exercise_of(line) or number
+        for line in page:
+            begun = exercise_of(line)
+            if asked is None:
+                number = begun or ("" if 0 < line.level < 4 else number)
+            elif begun in {*asked} - {*found, *parts} and (
+                "★" in line.content or begun not in starred
+            ):
+                number = begun
             parts.setdefault(number, []).append(line.text)
-        for number, lines in parts.items():
-            part = "\n".join(lines).strip()
-            made = new_markdown_cell(part, attachments=cell.get("attachments", {}))
-            found.setdefault(number, []).append(made)
+        for part, lines in parts.items():
+            text = "\n".join(lines).strip()
+            made = new_markdown_cell(text, attachments=cell.get("attachments", {}))
+            found.setdefault(part, []).append(made)
     return found
+
+
+def lines_to_show(cell: NotebookNode) -> Collection[Line]:
+    """Return the lines of a cell, code in a fence, whatever stands in it."""
+    text = "\n".join(cell.source.replace("<details>", "<details open>").splitlines()).strip()
+    if cell.cell_type == "code":
+        return [Line(f"````python\n{text}\n````")] if text else []
+    try:
+        return markdown_lines(text)
+    except Exception:  # of a parser, or too deep a nesting
+        return [Line(text)]

@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from bookbinder.classroom import submissions
 from bookbinder.classroom.submissions import grade_folder, on_paper
-from bookbinder.files import BookError
+from bookbinder.files import BookError, write_whole
 from bookbinder.worksheets import checks_in, students
 from d2l_attention.practice.checking import Result
 from d2l_attention.practice.exercises import find
@@ -61,7 +61,7 @@ def hand_in(folder, **notebooks):
 
 def table_of(folder, name=NAME):
     with (folder / f"grades-{name}.csv").open(encoding="utf-8-sig", newline="") as file:
-        return {row["submission"]: row for row in csv.DictReader(file)}
+        return {row["submission"].removeprefix("by "): row for row in csv.DictReader(file)}
 
 
 def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, graded, capsys):
@@ -72,26 +72,35 @@ def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, graded, capsys)
         Zoë=RIGHT,
         two=WRONG,
         two__12_copy=WRONG,
+        two__figures__12_copy=WRONG,
         text="no notebook",
         seven=notebook_of("check('13.2', f)"),
         blank=notebook_of("1 + 1"),
         hub__12_scaled=RIGHT,
         hub__10_masked=notebook_of("check('10.1', f)"),
+        hub__home__local__share__Trash__files__12_scaled=WRONG,
+        __MACOSX__x=WRONG,
+        jax=notebook_of("import jax", CHECK),
     )
-    (tmp_path / "essay.pdf").write_text("words")
+    (tmp_path / "jon.ipynb.txt").write_text("words")
+    (tmp_path / "hub/mine.py").write_text("words")
     (tmp_path / "empty").mkdir()
     grade_folder(BOOK, EDITION, tmp_path)
     table = table_of(tmp_path)
     said = {name: (row["points"], row["remarks"]) for name, row in table.items()}
-    assert said["ann"] == ("2", "")  # 12.1 asks for one value
+    assert said["ann"] == ("4", "")  # 12.1 asks for one value
+    assert table["ann"]["of"] == "9"  # 12.2 ★★ and 12.3 ★★, and on paper 12.1 ★ and 12.4 ★★, 12.3
     assert table["ann"]["12.1 (no point)"] == "1"
     assert said["ben"][0] == "0"
     assert table["ben"]["12.2 mistake"] == "wrong: no scale"
-    lines = "12.1 wrong. No.\n12.2 wrong. No.\n12.3 wrong. No.\n"
-    assert (tmp_path / FOLDER / "ben.txt").read_text() == lines
+    assert said.pop("jax") == ("0", "code in jax: FRAMEWORK=jax")
+    told = (tmp_path / FOLDER / "ben.txt").read_text()
+    assert told.startswith("12.1 (no point) wrong. No.\n12.2 wrong. No.\n12.3 wrong. No.\n\n")
+    assert told.endswith("\n12.4 paper: not marked of 2\npoints: 0 of 9\n")
     remarks = {
-        "two": "2 notebooks, of which one can count: 12_copy.ipynb and two.ipynb",
-        "text": "no notebook, or too large a one: text.ipynb",
+        "two": "3 notebooks, of which one can count: "
+        "two/12_copy.ipynb and two/figures/12_copy.ipynb and two.ipynb",
+        "text": "no notebook: text.ipynb",
         "empty": "no notebook: empty",
         "seven": "not of chapter 12: seven.ipynb",
     }
@@ -99,57 +108,148 @@ def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, graded, capsys)
         assert said.pop(who) == ("", remark)
     assert set(said) == {"ann", "ben", "Zoë", "blank", "hub"}
     who = ", ".join(sorted(remarks))
-    assert capsys.readouterr().out.endswith(f"9 submissions, 4 not graded: {who}\n")
+    assert capsys.readouterr().out.endswith(
+        f"10 submissions, 4 not graded: {who}\nleft out: hub/mine.py, jon.ipynb.txt\n"
+    )
 
 
 @pytest.mark.slow
 def test_points_on_paper_come_into_the_table_and_what_is_handed_in_onto_the_sheet(tmp_path, graded):
-    written, large = (new_notebook(cells=list(RIGHT.cells)) for _ in range(2))
-    answer = "### Exercise 12.4: the proof\n\n*Your answer:*\n\nBoth sums are one."
-    written.cells.append(new_markdown_cell(answer))
+    written, large, lost = (new_notebook(cells=list(RIGHT.cells)) for _ in range(3))
+    tasks = ["### Exercise 12.3: masks ★★", "### Exercise 12.4: the proof ★★", "*Your answer:*"]
+    answer = [
+        "Both sums",
+        "### For $p=0.5$, unlike 12.3",
+        "### Exercise 12.4 again",
+        "are\u2028one.",
+    ]
+    written.cells += map(new_markdown_cell, [*tasks, *answer])
+    lost.cells += map(new_markdown_cell, [tasks[0], "The heading is gone."])
     large.cells[0] = new_code_cell("right", outputs=[new_output("stream", text='"\\[{\n' * 10**6)])
     moodle = "\ufeff" + nbformat.writes(written)
-    hand_in(tmp_path, Zoë_17_assignsubmission_file__mine=moodle, large=large)
+    hand_in(tmp_path, Zoë_17_assignsubmission_file__mine=moodle, large=large, lost=lost)
     grade_folder(BOOK, EDITION, tmp_path)
     points = {name: row["points"] for name, row in table_of(tmp_path).items()}
-    assert points == {"Zoë_17": "2", "large": "2"}
-    sheet = (tmp_path / FOLDER / "paper-12.4.ipynb").read_text(encoding="utf-8")
-    assert sheet.index("<details open>") < sheet.index("1 point") < sheet.index("Both sums are one")
-    table = tmp_path / f"{FOLDER}.csv"
-    text = table.read_text(encoding="utf-8-sig").replace(",", ";")
-    table.write_text(text.replace("Zoë_17;1;;1;;1;;;", "Zoë_17;1;;1;;0,5;;;1,5"))
-    grade_folder(BOOK, EDITION, tmp_path)
-    assert table_of(tmp_path)["Zoë_17"]["points"] == "3"
-    assert len(graded) == 2
+    assert points == {"Zoë_17": "4", "large": "4", "lost": "4"}
+    cells = nbformat.read(tmp_path / FOLDER / "paper-12.4.ipynb", as_version=4).cells
+    sheet = "\n".join(cell.source for cell in cells)
+    shown = [
+        "<details open>",
+        "1 of 2",
+        "Both sums",
+        "unlike 12.3",
+        "12.4 again",
+        "are\none",
+        "is gone",
+    ]
+    assert [*map(sheet.index, shown)] == sorted(map(sheet.index, shown))
 
 
-STRANGE = {
-    "source": '{"cells": [{"cell_type": "code", "source": 5, "metadata": {}, "outputs": []}]',
-    "cells": '{"cells": null',
-    "deep": "[" * 100_000,
-    "nothing": "",
-}
+EXAM = """
+from d2l_attention.practice import Exercise
+some = lambda rng: ((rng.normal(size=(n, 3)),) for n in (2, 5))
+rows = Exercise("1", lambda scores: scores.sum(-1), some)
+row_sums = Exercise("2.2", lambda scores: scores.sum(-1), some)
+largest = Exercise("3", 42)
+"""
+
+
+def graded_by_hand(folder, *changes):
+    """Grade a class, change the table as a teacher and a spreadsheet do, and grade it again."""
+    (folder / "exam.py").write_text(EXAM)
+    hand_in(folder, **{"0012345": RIGHT, "ann": RIGHT, "ben": WRONG, "cleo": "nothing"})
+    grade_folder(BOOK, EDITION, folder, exam=folder / "exam.py")
+    table = folder / "grades-exam.csv"
+    text = table.read_text().replace("by ann,1,", "by ann,0.5,").replace("by cleo,", "by cleo,2")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    table.write_text(text)
+    grade_folder(BOOK, EDITION, folder, exam=folder / "exam.py")
+    return table_of(folder, "exam")
+
+
+def test_what_a_teacher_and_a_spreadsheet_write_stays(tmp_path, graded, capsys, monkeypatch):
+    moved = ("submission,1 points", "note,submission,1 points"), ("\nby ", "\nlate?,by ")
+    saved = (",", ";"), ("0.5", "0,5"), ("\n", ";;\r\n"), ("by ben", '"by ben"')
+    table = graded_by_hand(tmp_path, *moved, *saved, ("late?;by a", ";;\r\nlate?;by a"))
+    points = {name: row["points"] for name, row in table.items()}
+    assert points == {"0012345": "2", "ann": "1.5", "ben": "0", "cleo": "2"}
+    assert {row["note"] for row in table.values()} == {"late?"}
+    assert len(graded) == 3
+    hand_in(tmp_path, ann=WRONG, cleo=RIGHT, ben=notebook_of("wrong"))
+    ours = submissions.grade
+
+    def meanwhile(notebook, *others):
+        path = tmp_path / "grades-exam.csv"
+        write_whole(path, path.read_text().replace("by ben,0,", "by ben,0.75,"))
+        return ours(notebook, *others)
+
+    monkeypatch.setattr(submissions, "grade", meanwhile)
+    monkeypatch.setattr(submissions, "AT_ONCE", 1)
+    (tmp_path / "0012345.ipynb").unlink()
+    grade_folder(BOOK, EDITION, tmp_path, exam=tmp_path / "exam.py")
+    table = table_of(tmp_path, "exam")
+    assert table["ann"]["remarks"] == "1 points: 0,5 by hand, 0 by the grader"
+    assert table["cleo"]["remarks"] == "1 points: 2 by hand, 1 by the grader"
+    assert [table[name]["points"] for name in ("0012345", "ann", "ben")] == ["2", "0.5", "0.75"]
+    assert capsys.readouterr().out.endswith("nothing is handed in by this name: by 0012345\n")
+
+
+# What a spreadsheet does to a table, and what is said before anything is written.
+SPOILED = [
+    ("2.2 points", "02. Feb", "no column '2.2 points'. Mend it"),
+    ("0.5", "01. May", "'1 points' of 'by ann' must be a number, got '01. May'"),
+    ("0.5", "nan", "'1 points' of 'by ann' must be a number, got 'nan'"),
+    ("by ann,0.5", "by ann,0,5", "more cells than columns in the row of 'by ann'"),
+    ("by 0012345", "by ann", "two rows of 'by ann'"),
+    ("submission", "name", "with its column 'submission'"),
+    (",notebook", ",", "no column 'notebook'"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "says"), SPOILED)
+def test_a_table_that_would_lose_points_is_not_written(tmp_path, graded, old, new, says):
+    with pytest.raises(BookError, match=re.escape(says)):
+        graded_by_hand(tmp_path, (old, new))
+    assert new in (tmp_path / "grades-exam.csv").read_text()
+
+
+STRANGE_FILES = {"words": "no JSON", "cells": '{"cells": null}', "deep": "[" * 10**5, "nothing": ""}
+STRANGE = [  # cells
+    '{"cell_type": "code", "source": 5, "outputs": []}',
+    '{"cell_type": "code", "source": ["x = 1", null], "metadata": {"tags": null}, "id": 7}',
+    '{"cell_type": "markdown", "source": "\\ud800 \\u0000 \u0000", "attachments": {"a": []}}',
+    '{"source": "print(n)\\nglobal n", "cell_type": "code", "execution_count": 1'
+    + "0" * 5000
+    + "}",
+    "null",
+    '{"cell_type": "code", "source": "%s"}' % ("(" * 10**6),
+    '{"cell_type": "markdown", "source": "%s"}' % ("> - " * 10**4),
+]
 
 
 def test_strange_notebooks_and_names_keep_nobody_from_being_graded(tmp_path, graded):
-    rest = ', "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
-    broken = {f"b_{name}": text + rest * (text[:1] == "{") for name, text in STRANGE.items()}
-    hand_in(tmp_path, **broken, honest=RIGHT)
-    hand_in(
-        tmp_path, **{"=HYPERLINK('a')": "", "-2+3": "", "two\nlines\x1b[31m": "", r"two\nlines": ""}
-    )
+    hand_in(tmp_path, **STRANGE_FILES)
+    cells = nbformat.writes(RIGHT).partition("[")[2].rpartition("]")[0]
+    for at, cell in enumerate(STRANGE):
+        hand_in(tmp_path, **{f"honest {at}": f'{{"cells": [{cells}, {cell}], "nbformat": "x"}}'})
+    (tmp_path / "honest.ipynb").write_bytes(nbformat.writes(RIGHT).encode("utf-16"))
+    hand_in(tmp_path, **{"=HYPERLINK('a')": "", "two\nlines\x1b[31m": "", r"two\nlines": ""})
     (tmp_path / "thief.ipynb").symlink_to(tmp_path / "honest.ipynb")
     os.mkfifo(tmp_path / "pipe.ipynb")
     (tmp_path / os.fsdecode(b"\xff.ipynb")).write_text("")
     for _ in range(2):  # the second run reads what the first has written
         grade_folder(BOOK, EDITION, tmp_path)
     table = table_of(tmp_path)
-    for name in broken:
-        assert table[name]["remarks"] == f"no notebook, or too large a one: {name}.ipynb"
-    assert table["honest"]["12.2"] == "1"
+    for name in STRANGE_FILES:
+        assert table[name]["remarks"] == f"no notebook: {name}.ipynb"
+    honest = {name: row["12.2 points"] for name, row in table.items() if "honest" in name}
+    assert set(honest.values()) == {"2"}
+    assert len(honest) == len(STRANGE) + 1
     assert table["thief"]["remarks"].startswith("a link, which may lead to somebody else's")
-    assert table["pipe"]["remarks"] == "no notebook, or too large a one: pipe.ipynb"
-    assert {"'=HYPERLINK('a')", "'-2+3", r"two\nlines\x1b[31m", r"two\\nlines"} < set(table)
+    assert table["pipe"]["remarks"] == "no file: pipe.ipynb"
+    assert {"=HYPERLINK('a')", r"two\nlines\x1b[31m", r"two\\nlines"} < set(table)
 
 
 @pytest.mark.slow
@@ -210,5 +310,4 @@ def test_every_exercise_of_the_book_counts_once(edition):
         tasks = re.findall(r"^### Exercise (\d+\.\d+)\b", text, re.MULTILINE)
         if page.number == 0:
             tasks.insert(0, "0.1")  # an example in the text
-        expected = sorted(set(tasks) - {"22.3"})  # the student's own program
-        assert sorted([*counted, *on_paper(sheet)]) == expected
+        assert {*counted, *on_paper(sheet)} == {*tasks} - {"22.3"}  # the student's own program

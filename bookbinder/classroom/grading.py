@@ -7,17 +7,20 @@ seconds of minutes.
 """
 
 import ast
+import contextlib
+import re
 import time
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from nbformat import NotebookNode
 
 from bookbinder.chapters import tags_of
 from bookbinder.classroom.inside import LONGEST, error_in, packed, unpacked
-from bookbinder.classroom.sandbox import DiedError, Sandbox
+from bookbinder.classroom.sandbox import DiedError, Sandbox, why_it_ends
 from bookbinder.files import BookError
 from bookbinder.worksheets import DEFINITIONS, check_in, checks_in, code_cells, names_in, parsed
 from d2l_attention.arrays import is_float_array
@@ -38,6 +41,11 @@ class Question:
     answer: str
 
 
+NO_CHECK = """\
+import d2l_attention.practice, types
+passed = types.SimpleNamespace(passed=True, status="passed", mistake=None)
+d2l_attention.practice.check = lambda *a, passed=passed, **k: passed
+del passed, types"""  # the solutions, which it would ask, are not here
 IN_PLACE = "The values are right, but your code writes into its arguments: make a new array."
 
 
@@ -50,37 +58,61 @@ def grade(
 ) -> dict[str, Result]:
     """Return number -> result; a submission that ends or hangs loses that answer only."""
     results: dict[str, Result] = {}
-    asked = {}
+    asked, at = {}, {}
+
+    def ask_again() -> None:  # some answers stand below their check, or have another name
+        for question in questions:
+            number = question.exercise.number
+            for answer in dict.fromkeys([asked[number], question.answer]):
+                first, now = results[number], (answer, len(session.ran))
+                if not (first.passed or is_late(first) or at[number] == now):
+                    again = session.result(replace(question, answer=answer))
+                    later = lacks_an_answer(first) and not lacks_an_answer(again)
+                    results[number] = again if again.passed or later else first
+
     try:
         for step in steps(notebook, questions):
             if isinstance(step, Question):
-                results[step.exercise.number] = session.result(step)
-                asked[step.exercise.number] = step.answer
+                number = step.exercise.number
+                asked[number], at[number] = step.answer, (step.answer, len(session.ran))
+                results[number] = session.result(step)
             else:
                 session.run(step)
-        for question in questions:  # some answers stand below their check, or have another name
-            number = question.exercise.number
-            for answer in dict.fromkeys([asked[number], question.answer]):
-                first = results[number]
-                if not (first.passed or is_late(first)):
-                    again = session.result(Question(question.exercise, answer))
-                    later = may_come_later(first) and not may_come_later(again)
-                    results[number] = again if again.passed or later else first
+        ask_again()
+        if any(is_bound_elsewhere(notebook, session, result) for result in results.values()):
+            session.begin_anew()
+            at = dict.fromkeys(at)
+            for source in [NO_CHECK, *(cell.source for cell in code_cells(notebook))]:
+                session.run(source)
+            ask_again()
+        return {number: session.told(found, asked[number]) for number, found in results.items()}
     finally:
         session.end()
-    return results
+
+
+def is_bound_elsewhere(notebook: NotebookNode, session: "Session", result: Result) -> bool:
+    """Say whether a name that is missing stands in a cell in a way that only IPython knows."""
+    if not (name := missing_name(result)) or session.why_missing(name):
+        return False
+    cells = ([cell, parsed(cell)] for cell in code_cells(notebook))
+    return any(mentions(c.source, name) for c, body in cells if not any(map(check_in, body or [])))
+
+
+def mentions(source: str, name: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", source) is not None
 
 
 def is_late(result: Result) -> bool:
     return (result.mistake or "").startswith(LATE)
 
 
-def may_come_later(result: Result) -> bool:
-    return result.status == "not attempted" or lacks_a_name(result)
+def lacks_an_answer(result: Result) -> bool:
+    return result.status == "not attempted" or missing_name(result) != ""
 
 
-def lacks_a_name(result: Result) -> bool:
-    return result.status == "error" and (result.mistake or "").startswith("NameError")
+def missing_name(result: Result) -> str:
+    found = re.match(r"NameError: name '(\w+)'", result.mistake or "")
+    return found[1] if found and result.status == "error" else ""
 
 
 def steps(notebook: NotebookNode, questions: list[Question]) -> list[str | Question]:
@@ -102,7 +134,7 @@ class Session:
     def __init__(self, framework: str) -> None:
         self.framework, self.sandbox = framework, None
         self.ran: list[str] = []
-        self.trouble = ""  # what the cells of this answer raised
+        self.failed: list[tuple[str, str]] = []  # cells, and what they raised
         self.until = time.monotonic() + ALL
 
     def ask(self, request: dict, seconds: float) -> dict:
@@ -142,9 +174,13 @@ class Session:
         try:
             self.ask({"cell": source}, CELL)
         except NoAnswerError as error:
-            self.trouble = self.trouble or str(error)
+            self.failed.append((source, str(error)))
         if self.sandbox:  # an error keeps what stands above it
             self.ran.append(source)
+
+    def begin_anew(self) -> None:
+        self.end()
+        self.ran, self.failed = [], []
 
     def give_up(self) -> None:
         """Let another thread end what is running."""
@@ -157,12 +193,20 @@ class Session:
             sandbox.stop()
 
     def result(self, question: Question) -> Result:
-        trouble, self.trouble = self.trouble, ""
-        result = Asked(self, question).result()
-        if trouble and lacks_a_name(result):
-            return replace(result, mistake=trouble, message=trouble)
-        missing = result.mistake == f"NameError: name {question.answer!r} is not defined"
-        return replace(result, status="not attempted", mistake=None) if missing else result
+        return Asked(self, question).result()
+
+    def why_missing(self, name: str) -> str:
+        """Return what the first cell raised in which a name stands that is missing."""
+        return next((error for source, error in self.failed if mentions(source, name)), "")
+
+    def told(self, result: Result, answer: str) -> Result:
+        """Return a result as its student reads it."""
+        if (name := missing_name(result)) and (why := self.why_missing(name)):
+            return replace(result, mistake=why, message=why)
+        open_ = result.status == "not attempted" or name == answer
+        return (
+            replace(result, status="not attempted", mistake=None, message="") if open_ else result
+        )
 
 
 def started(framework: str) -> Sandbox:
@@ -170,7 +214,7 @@ def started(framework: str) -> Sandbox:
     try:
         sandbox.said({"cell": ""}, START)
     except DiedError as died:
-        raise BookError(f"{NO_START}: {died}") from None
+        raise BookError(f"{NO_START}: {died}{why_it_ends(framework)}") from None
     return sandbox
 
 
@@ -267,26 +311,45 @@ def needed_sources(notebook: NotebookNode, answers: list[str]) -> list[str]:
     A cell that does not parse is needed: its error tells why there is no answer. So is a file.
     """
     code = code_cells(notebook)
-    cells = [[] if "raises-exception" in tags_of(cell) else parsed(cell) for cell in code]
-    every = [node for cell in cells for node in cell or [] if not check_in(node)]
-    of = {node: (*names_in([node]), changes(node)) for node in every}
-    imported = {name for node in every if isinstance(node, IMPORTS) for name in of[node][0]}
-    needed = names_in(ast.parse("\n".join(answers)).body)[1]
-    kept = {node for node in every if concerns_all(node)}
-    while (
-        more := {
-            node
-            for node, (bound, _, changed) in of.items()
-            if needed & (bound | changed - imported)
-        }
-        - kept
-    ):
+    cells = [{} if "raises-exception" in tags_of(cell) else read(cell) for cell in code]
+    of = {node: found for cell in cells for node, found in (cell or {}).items()}
+    imported = {n for node in of if isinstance(node, IMPORTS) for n in of[node].bound}
+    needed = {name for answer in answers for name in names_of(answer)}
+    kept = {node for node in of if concerns_all(node)}
+    while more := {
+        node
+        for node, found in of.items()
+        if needed & (found.bound | found.changed - imported) and node not in kept
+    }:
         kept |= more
-        needed |= {name for node in more for name in of[node][1]}
+        needed |= {name for node in more for name in of[node].used}
     return [
-        cell.source if nodes is None else "\n".join(ast.unparse(x) for x in nodes if x in kept)
+        cell.source if nodes is None else "\n".join(x.text for n, x in nodes.items() if n in kept)
         for cell, nodes in zip(code, cells, strict=True)
     ]
+
+
+class Statement(NamedTuple):
+    """A statement, the names that it binds and uses, and those whose values it may change."""
+
+    text: str
+    bound: set[str]
+    used: set[str]
+    changed: set[str]
+
+
+def read(cell: NotebookNode) -> dict[ast.stmt, Statement] | None:
+    """Return the statements of a cell but for checks; None where it must be run as it stands."""
+    with contextlib.suppress(Exception):
+        nodes = [node for node in parsed(cell) if not check_in(node)]
+        return {x: Statement(ast.unparse(x), *names_in([x]), changes(x)) for x in nodes}
+    return None
+
+
+def names_of(answer: str) -> set[str]:
+    with contextlib.suppress(Exception):
+        return names_in(ast.parse(answer).body)[1]
+    return set()
 
 
 def changes(node: ast.stmt) -> set[str]:

@@ -79,7 +79,7 @@ def reply_to(request: dict, shell, framework) -> dict:
 def main() -> None:
     requests, replies = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):  # what cells read and print has nothing to do with the answers
+    for stream in (0, 1):  # what cells read and print has nothing to do with the answers
         os.dup2(nowhere, stream)
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config

@@ -11,7 +11,9 @@ import signal
 import subprocess
 import sys
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
+from sysconfig import get_path
 from threading import Timer
 
 import d2l_attention
@@ -93,6 +95,16 @@ class Sandbox:
             self.first = None
 
 
+def why_it_ends(framework: str) -> str:
+    """Return the last line that a sandbox writes which does not start, and what may help."""
+    command, quiet = bubblewrap(framework, 1), {"stdin": subprocess.DEVNULL, "errors": "replace"}
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        ended = subprocess.run(command, capture_output=True, timeout=60, **quiet)
+        if lines := ended.stderr.strip().splitlines():
+            return f": {lines[-1]}. Set the book up with another Python: make PYTHON=..."
+    return ""
+
+
 def variables(framework: str, cache: Path) -> dict[str, str]:
     of_the_framework = load(framework).environment("cpu", cache) | load(framework).VARIABLES
     return of_the_framework | {
@@ -103,6 +115,7 @@ def variables(framework: str, cache: Path) -> dict[str, str]:
         "OMP_NUM_THREADS": "1",
         "PATH": "/usr/bin:/bin",
         "PYTHONHASHSEED": "0",
+        **{name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
     }
 
 
@@ -117,7 +130,8 @@ def bubblewrap_works() -> bool:
 def bubblewrap(framework: str, tell: int) -> list[str]:
     """Return the command of a process that sees Python, its packages, and ours without answers."""
     cache = ROOT / "_build" / f"{framework}-cache"  # of compiled programs, in some frameworks
-    system = ["/usr", "/bin", "/lib", "/lib64", sys.base_prefix, sys.prefix, PACKAGE, RUNNER, cache]
+    system = ["/usr", "/bin", "/lib", "/lib64", sys.base_prefix, sys.prefix, *libraries()]
+    system += [get_path("stdlib"), Path(sys.executable).resolve(), PACKAGE, RUNNER, cache]
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
     command += ["--as-pid-1", "--info-fd", tell]
     command += ["--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"]
@@ -125,6 +139,9 @@ def bubblewrap(framework: str, tell: int) -> list[str]:
         command += ["--size", SCRATCH, "--tmpfs", folder]
     for path in filter(lambda path: Path(path).exists(), system):
         command += ["--ro-bind", path, path]
+    for link, target in links_to(Path(sys.executable)):
+        if not any(link.is_relative_to(path) for path in system):
+            command += ["--symlink", target, link]
     for path in SECRET:
         command += ["--ro-bind", "/dev/null", path]
     if CACHE.exists():
@@ -135,3 +152,19 @@ def bubblewrap(framework: str, tell: int) -> list[str]:
     limits = [f"--as={MEMORY}", "--nproc=500", f"--fsize={SCRATCH}", "--core=0"]
     command += ["prlimit", *limits, "--", sys.executable, RUNNER]
     return list(map(str, command))
+
+
+def libraries() -> list[str]:
+    """Return the folders in which a Python looks for libraries that is not the system's."""
+    paths = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    return [path for path in paths if path[:1] == "/" and any(Path(path).glob("*.so*"))]
+
+
+def links_to(path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield each link on the way to a file, and where it leads."""
+    for part in [*reversed(path.parents), path]:
+        if part.is_symlink():
+            yield part, os.readlink(part)
+            target = part.parent / os.readlink(part) / path.relative_to(part)
+            yield from links_to(Path(os.path.normpath(target)))
+            return

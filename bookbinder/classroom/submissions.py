@@ -1,20 +1,26 @@
 """Grade what a class has handed in: a folder of notebooks in; a table and what students get, out.
 
-The table is written anew after each submission and names the digest of what it graded, so that an
-interrupted run goes on where it stopped and only what has changed is graded again.
+The table is read again before each row is written, and names the digest of what was graded and the
+points that were given for it: so an interrupted run goes on where it stopped, only what has changed
+is graded again, and a point that a teacher has changed by hand is known.
 """
 
+import contextlib
 import csv
 import hashlib
 import io
+import json
+import math
 import os
+import re
 import runpy
 import secrets
+import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 from tqdm import tqdm
@@ -25,30 +31,38 @@ from bookbinder.classroom.grading import Question, Session, grade, is_late, star
 from bookbinder.config import Book, Edition
 from bookbinder.diagrams import bring_diagrams
 from bookbinder.files import BookError, as_text, write_whole
-from bookbinder.publish import unexecuted
-from bookbinder.worksheets import by_exercise, checks_in, invitation, sheets
+from bookbinder.worksheets import by_exercise, checks_in, code_cells, invitation, sheets
+from d2l_attention.frameworks import known, load
 from d2l_attention.practice.checking import Result
 from d2l_attention.practice.exercises import Exercise, find
 
 SEED = ".grading-seed"  # of the inputs: whoever has it can prepare answers
 TABLE = "grades-{}.csv"
+BY = "by "  # before a name, so that no spreadsheet takes it for a number or a date
 AT_ONCE = os.cpu_count() or 1
-LARGEST = 200 * 2**20  # bytes of a notebook; a tenth of it without its outputs
-MOST_LETTERS = 500  # of a field
+LARGEST = 200 * 2**20  # bytes of a notebook
+MOST_IN_A_CELL, MOST_LETTERS, MOST_NAMED = 500_000, 500, 30  # MOST_LETTERS of a field
+NOT_HANDED_IN = ("__MACOSX", "__pycache__", "Trash")
+PICTURES = (".svg", ".png", ".jpg", ".jpeg", ".gif")  # which come with a worksheet
 RUBRIC = """\
-**2 points**: the result and each step of the reasoning, as in the solution.
-**1 point**: the result without a reason, or the reasoning with one gap or slip.
+**{most} of {most}**: the result and each step of the reasoning, as in the solution.
+**{half:g} of {most}**: the result without a reason, or the reasoning with one gap or slip.
 
-Write them into the column `{number} (paper)` of `{table}`; then call `make grade` again."""
+Write them into the column `{number} paper` of `{table}`; then call `make grade` again."""
 
 
 @dataclass
 class Sheet:
-    """A notebook of a submission, and the numbers of the chapters of which it checks exercises."""
+    """A notebook of a submission, with what is to be known of the file."""
 
-    path: Path
+    name: str  # from the folder
     notebook: NotebookNode
-    chapters: set[str]
+    data: bytes
+    python: str  # its version
+    chapters: set[str] = field(init=False)  # of which it checks exercises
+
+    def __post_init__(self) -> None:
+        self.chapters = {number.partition(".")[0] for number in checks_in(self.notebook)}
 
 
 @dataclass
@@ -60,6 +74,7 @@ class Submission:
     chosen: Sheet | None = None  # the one that is graded
     trouble: str = ""
     results: dict[str, Result] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def late(self) -> list[str]:
@@ -75,7 +90,8 @@ def grade_folder(
         chapter: Whose exercises are graded; by default the one that most notebooks are of.
         exam: A Python file with exercises of the teacher's own, in place of a chapter's.
     """
-    submissions = read_folder(folder)
+    folder = folder.expanduser()
+    submissions, left_out = read_folder(folder, exam)
     edition = book.edition(edition.framework)  # a translated worksheet has the same code
     name = exam.stem if exam else chapter or commonest_chapter(book, edition, submissions, folder)
     chapters = [] if exam else [c for c in read_edition_chapters(book, edition) if c.name == name]
@@ -86,61 +102,117 @@ def grade_folder(
     seed = private_seed(folder)
     asked = [Question(q.exercise.with_seed(seed), q.answer) for q in questions]
     salt = salt_of(asked, edition.framework, exam)
-    table = Table(folder / TABLE.format(name), asked, on_paper(worksheet), salt, submissions)
+    table = Table(folder / TABLE.format(name), asked, worksheet, salt, submissions)
+    if os.geteuid() == 0:
+        print("warning: as root, nothing bounds a student's processes", file=sys.stderr)
     grade_all(submissions, asked, edition.framework, table)
     if table.paper:
         bring_diagrams(book, edition, chapters, table.folder)
         (chapter,) = chapters
-        solutions = as_stored(book, edition, chapter)
-        papers = paper_sheets(table.path.name, worksheet, solutions, submissions)
+        papers = paper_sheets(table, worksheet, as_stored(book, edition, chapter), submissions)
         for task, sheet in papers.items():
             write_whole(table.folder / f"paper-{task}.ipynb", as_text(sheet))
-    failed = [safe(s.name) for s in submissions if s.trouble]
-    who = f", {len(failed)} not graded: {', '.join(failed)}" if failed else ""
-    print(f"{table.path}: {len(submissions)} submissions{who}")
+    failed = [s.name for s in submissions if s.trouble]
+    said = [f"{table.path}: {len(submissions)} submissions"]
+    said[0] += f", {len(failed)} not graded: {', '.join(failed)}" if failed else ""
+    said += listed("left out", left_out)
+    said += listed("kept, though nothing is handed in by this name", table.kept)
+    for line in said:
+        print("".join(x if x.isprintable() else ascii(x)[1:-1] for x in line))
+
+
+def listed(what: str, names: list[str]) -> list[str]:
+    more = [f"and {len(names) - MOST_NAMED} more"] * (len(names) > MOST_NAMED)
+    return [f"{what}: {', '.join([*names[:MOST_NAMED], *more])}"] if names else []
 
 
 # What is handed in
 
 
-def read_folder(folder: Path) -> list[Submission]:
-    """Return the submissions of a folder: a notebook, or a folder with some, for each name."""
+def read_folder(folder: Path, exam: Path | None) -> tuple[list[Submission], list[str]]:
+    """Return a submission for each name, of a notebook or a folder; and which files are none."""
     if not folder.is_dir():
         raise BookError(f"SUBMISSIONS must be a folder with notebooks, got {str(folder)!r}")
-    ours = {table.with_suffix("") for table in folder.glob(TABLE.format("*"))}
+    tables = [*folder.glob(TABLE.format("*"))]
+    ours = [*tables, *(table.with_suffix("") for table in tables), exam and exam.resolve()]
     submissions: dict[str, Submission] = {}
+    left_out: list[str] = []
     for path in sorted(folder.iterdir()):
-        is_folder = path.is_dir() and path not in ours
-        if path.name.startswith(".") or not (is_folder or path.suffix == ".ipynb"):
+        if is_hidden(path.name) or path in ours or path.resolve() in ours:
             continue
-        stem = path.name if is_folder else path.stem
-        name = stem.partition("_assignsubmission_")[0]  # which Moodle writes behind it
-        submission = submissions.setdefault(name, Submission(name))
-        for inner in sorted(path.rglob("*.ipynb")) if is_folder else [path]:
-            if ".ipynb_checkpoints" not in inner.parts:
-                read_sheet(submission, inner, folder)
+        files = list(files_in(path)) if path.is_dir() else [path]
+        notebooks = [file for file in files if file.suffix.lower() == ".ipynb"]
+        others = [x for x in files if x not in notebooks and x.suffix.lower() not in PICTURES]
+        left_out += [file.relative_to(folder).as_posix() for file in others]
+        if path.is_dir() or notebooks:
+            stem = path.name if path.is_dir() else path.stem
+            name = stem.partition("_assignsubmission_")[0]  # which Moodle writes behind it
+            submission = submissions.setdefault(name, Submission(name))
+            for notebook in notebooks:
+                read_sheet(submission, notebook, folder)
     if not submissions:
         raise BookError(f"{folder} has no notebooks")
-    return list(submissions.values())
+    return list(submissions.values()), left_out
+
+
+def is_hidden(name: str) -> bool:
+    return name.startswith(".") or name in NOT_HANDED_IN
+
+
+def files_in(folder: Path) -> Iterator[Path]:
+    for top, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not is_hidden(name))
+        yield from (Path(top, name) for name in sorted(files) if not is_hidden(name))
 
 
 def read_sheet(submission: Submission, path: Path, folder: Path) -> None:
-    name = path.relative_to(folder).as_posix()
-    if path.resolve() != folder.resolve() / name:
-        submission.trouble = f"a link, which may lead to somebody else's: {name}"
-        return
+    name, trouble = path.relative_to(folder).as_posix(), ""
     try:
-        if not path.is_file() or path.stat().st_size > LARGEST:
-            raise ValueError
-        text = path.read_text(encoding="utf-8-sig")
-        notebook = unexecuted(nbformat.reads(text, as_version=4))
-        by_exercise(notebook)  # raises where a cell has no text
-        if len(as_text(notebook)) > LARGEST // 10:
-            raise ValueError
-        chapters = {number.partition(".")[0] for number in checks_in(notebook)}
-        submission.sheets.append(Sheet(path, notebook, chapters))
+        if path.resolve() != folder.resolve() / name:
+            trouble = "a link, which may lead to somebody else's"
+        elif path.is_file() and (size := path.stat().st_size) > LARGEST:
+            trouble = f"too large, {size / 2**20:.0f} of {LARGEST >> 20} MB"
+        elif path.is_file():
+            submission.sheets.append(sheet_of(name, path.read_bytes()))
+        else:
+            trouble = "no file"
     except Exception:  # whatever stands in it
-        submission.trouble = f"no notebook, or too large a one: {name}"
+        trouble = "no notebook"
+    submission.trouble = f"{trouble}: {name}" if trouble else submission.trouble
+
+
+def sheet_of(name: str, data: bytes) -> Sheet:
+    """Return the notebook in a file; what is broken in it costs its own cell."""
+    text = data.decode(json.detect_encoding(data), "replace")
+    raw = json.loads(text, strict=False, parse_int=float)
+    parts = [raw] if "cells" in raw else raw["worksheets"]  # in notebooks of version 3
+    notebook = new_notebook()
+    notebook.cells = [cell_of(cell) for part in parts for cell in part["cells"]]
+    return Sheet(name, notebook, data, str(within(raw, "metadata", "language_info", "version")))
+
+
+def cell_of(raw: object) -> NotebookNode:
+    """Return a cell, whatever stands in its place."""
+    source = within(raw, "source") or within(raw, "input")
+    texts = source if isinstance(source, list) else [source]
+    text = "".join(x for x in texts if isinstance(x, str)).encode(errors="replace").decode()
+    kind, tags = within(raw, "cell_type"), within(raw, "metadata", "tags")
+    cell = NotebookNode(cell_type="code" if kind == "code" else "markdown")
+    cell.source = "### " * (kind == "heading") + text[:MOST_IN_A_CELL]
+    cell.metadata = NotebookNode(tags=tags if isinstance(tags, list) else [])
+    found = within(raw, "attachments")
+    cell.attachments = {
+        name: kinds
+        for name, kinds in (found.items() if isinstance(found, dict) else ())
+        if isinstance(kinds, dict) and all(isinstance(x, str) for x in kinds.values())
+    }
+    return cell
+
+
+def within(value: object, *keys: str) -> object:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def choose_sheet(submission: Submission, chapter: str) -> None:
@@ -148,7 +220,7 @@ def choose_sheet(submission: Submission, chapter: str) -> None:
     every = submission.sheets
     fitting = [sheet for sheet in every if not chapter or chapter in sheet.chapters]
     fitting = fitting or [sheet for sheet in every if not sheet.chapters]
-    names = " and ".join(sheet.path.name for sheet in fitting or every)
+    names = " and ".join(sheet.name for sheet in fitting or every)
     if len(fitting) == 1:
         submission.chosen, submission.trouble = fitting[0], ""
     elif fitting:
@@ -156,6 +228,17 @@ def choose_sheet(submission: Submission, chapter: str) -> None:
     else:
         other = f"not of chapter {chapter}: {names}" if every else f"no notebook: {submission.name}"
         submission.trouble = submission.trouble or other
+
+
+def notes_on(submission: Submission, framework: str) -> list[str]:
+    """Return what a teacher should know who reads the results."""
+    code = "\n".join(cell.source for cell in code_cells(submission.chosen.notebook))
+    used = [name for name in known() if re.search(load(name).CODE, code)]
+    other = [] if framework in used else [f"code in {x}: FRAMEWORK={x}" for x in used[:1]]
+    theirs, ours = re.findall(r"\d+", submission.chosen.python)[:2], sys.version_info[:2]
+    refused = any((r.mistake or "").startswith("SyntaxError") for r in submission.results.values())
+    versions = f"written in Python {'.'.join(theirs)}, graded in {'.'.join(map(str, ours))}"
+    return other + [versions] * (refused and tuple(map(int, theirs)) > ours)
 
 
 def commonest_chapter(
@@ -222,6 +305,7 @@ def grade_all(
             try:
                 notebook = submission.chosen.notebook
                 submission.results |= grade(notebook, late or questions, session)
+                submission.notes = notes_on(submission, framework)
             except Exception as error:  # it must not keep the others from being graded
                 submission.trouble = f"this notebook breaks the grader: {error!r}"
         return submission
@@ -240,7 +324,9 @@ def grade_all(
     for submission in todo:
         if submission.late:
             table.add(graded(submission))  # once more, with nothing beside it
-    table.write()
+        elif not table.has(submission):  # somebody has saved an older table meanwhile
+            table.add(submission)
+    table.finish(submissions)
 
 
 # The table
@@ -253,43 +339,92 @@ class Table:
         self,
         path: Path,
         questions: list[Question],
-        paper: list[str],
+        worksheet: NotebookNode,
         salt: bytes,
         submissions: list[Submission],
     ) -> None:
-        self.path, self.folder, self.paper, self.salt = path, path.with_suffix(""), paper, salt
+        self.path, self.folder, self.salt = path, path.with_suffix(""), salt
         self.exercises = [question.exercise for question in questions]
-        self.order = [safe(submission.name) for submission in submissions]
-        self.on_paper = [f"{number} (paper)" for number in paper]
+        self.paper, self.stars = on_paper(worksheet), stars_of(worksheet)
+        self.order = [name_in_table(submission) for submission in submissions]
+        self.most = {heading(e): self.worth(e.number) for e in self.exercises if e.inputs}
+        self.most |= {f"{number} paper": self.worth(number) for number in self.paper}
         graded = [c for e in self.exercises for c in (heading(e), f"{e.number} mistake")]
-        self.head = ["submission", *graded, *self.on_paper, "points", "remarks", "notebook"]
-        self.counted = [*(e.number for e in self.exercises if e.inputs), *self.on_paper]
-        self.rows = {str(row.get("submission")): row for row in rows_in(path)}
+        paper = [column for column in self.most if column not in graded]
+        self.ours = ["submission", *graded, *paper, "points", "of", "remarks", "notebook"]
+        self.read()
+
+    def worth(self, number: str) -> int:
+        return self.stars.get(number) or 1
+
+    def read(self) -> None:
+        """Read the table as a teacher has saved it.
+
+        Raises:
+            BookError: Something is not where it was, so that a point could be lost.
+        """
+        head, rows = cells_in(self.path) if self.path.exists() else (self.ours, [])
+        head = [name or f"column {at}" for at, name in enumerate(head, 1)]
+        for name in ("submission", *self.most, "notebook"):
+            if head.count(name) != 1:
+                raise self.wrong(f"{head.count(name) or 'no'} column {name!r}")
+        filled = {name for row in rows for name, cell in zip(head, row, strict=False) if cell}
+        self.head = self.ours + [name for name in head if name in filled and name not in self.ours]
+        self.rows: dict[str, dict[str, str]] = {}
+        for cells in rows:
+            row = dict(zip(head, cells + [""] * len(head), strict=False))
+            name = row["submission"] = BY + row["submission"].removeprefix(BY).strip()
+            if name in self.rows:
+                raise self.wrong(f"two rows of {name!r}")
+            if any(cells[len(head) :]):
+                raise self.wrong(f"more cells than columns in the row of {name!r}")
+            for column in self.most:
+                if name in self.order and row[column] and number_in(row[column]) is None:
+                    raise self.wrong(
+                        f"{column!r} of {name!r} must be a number, got {row[column]!r}"
+                    )
+            self.rows[name] = row
+
+    def wrong(self, what: str) -> BookError:
+        return BookError(f"{self.path}: {what}. Mend it, then call again: nothing is written")
 
     def has(self, submission: Submission) -> bool:
-        row = self.rows.get(safe(submission.name), {})
-        is_graded = submission.chosen and row.get("notebook") == self.digest(submission)
-        return bool(is_graded) and self.feedback(submission).exists()
+        row = self.rows.get(name_in_table(submission), {})
+        is_graded = submission.chosen and noted(row)[0] == self.digest(submission)
+        is_full = all(row.get(heading(exercise)) for exercise in self.exercises)
+        return bool(is_graded) and is_full and self.feedback(submission).exists()
 
     def digest(self, submission: Submission) -> str:
-        digest = hashlib.sha256(submission.chosen.path.read_bytes() + self.salt).hexdigest()
-        return f"n{digest[:16]}"  # which is no spreadsheet's number
+        digest = hashlib.sha256(submission.chosen.data + self.salt + repr(self.most).encode())
+        return f"n{digest.hexdigest()[:16]}"  # which is no spreadsheet's number
 
     def add(self, submission: Submission) -> None:
-        row, lines = {"submission": submission.name, "remarks": submission.trouble}, []
+        """Write the row of a submission; a point that is not what the grader gave stays."""
+        self.read()
+        name, remarks, lines = name_in_table(submission), [*submission.notes], []
+        row = self.rows.setdefault(name, {"submission": name})
+        given = noted(row)[1]
         for exercise in self.exercises:
             if result := submission.results.get(exercise.number):
-                mistake = ": ".join(filter(None, [result.status, result.mistake]))
-                row[heading(exercise)] = int(result.passed)
-                row[f"{exercise.number} mistake"] = "" if result.passed else mistake
-                lines.append(f"{exercise.number} {result.status}. {result.message}")
-        if not (submission.trouble or submission.late):  # these are looked at again
-            row["notebook"] = self.digest(submission)
-        row = {column: safe(value) for column, value in row.items()}
-        before = self.rows.get(row["submission"], {})
-        by_hand = self.counted if submission.trouble else self.on_paper
-        self.rows[row["submission"]] = row | {c: before.get(c) or "" for c in by_hand}
-        lines += [f"Not graded: {submission.trouble}"] * bool(submission.trouble)
+                column, mistake = heading(exercise), f"{exercise.number} mistake"
+                found = self.worth(exercise.number) * result.passed
+                before = number_in(row.get(column, ""))
+                if before in (None, found, given.get(exercise.number)):
+                    row[column] = str(found)
+                else:
+                    remarks.append(f"{column}: {row[column]} by hand, {found} by the grader")
+                given[exercise.number] = found
+                why = ": ".join(filter(None, [result.status, result.mistake]))
+                row[mistake] = "" if result.passed else safe(why)
+                label = exercise.number if exercise.inputs else column
+                lines.append(f"{label} {result.status}. {result.message}".strip())
+        if submission.trouble:
+            remarks.append(submission.trouble)
+            lines.append(f"Not graded: {submission.trouble}")
+        again = submission.trouble or submission.late  # these are looked at again
+        notes = ["again" if again else self.digest(submission)]
+        row["notebook"] = " / ".join(notes + [f"{n}={found:g}" for n, found in given.items()])
+        row["remarks"] = safe("; ".join(remarks))
         write_whole(self.feedback(submission), "".join(f"{safe(line)}\n" for line in lines))
         self.write()
 
@@ -298,29 +433,64 @@ class Table:
         name = safe(submission.name).encode()[:200].decode(errors="ignore")
         return self.folder / f"{name}.txt"
 
+    def finish(self, submissions: list[Submission]) -> None:
+        """Add up what a teacher has written, and tell each student."""
+        self.read()
+        self.write()
+        for submission in submissions:
+            path, row = self.feedback(submission), self.rows[name_in_table(submission)]
+            told = path.read_text(encoding="utf-8").partition("\n\n")[0].strip()
+            of = (f"{c}: {row.get(c) or 'not marked'} of {most}" for c, most in self.most.items())
+            total = f"points: {row['points'] or 'none yet'} of {row['of']}"
+            write_whole(path, "\n".join([told, "", *of, total, ""]))
+
     def write(self) -> None:
         file = io.StringIO()
         table = csv.DictWriter(file, self.head, extrasaction="ignore", lineterminator="\n")
         table.writeheader()
-        for row in (self.rows[name] for name in self.order if name in self.rows):
-            points = [row[column].replace(",", ".") for column in self.counted if row.get(column)]
-            try:
-                row["points"] = f"{sum(map(float, points)):g}" if points else ""
-            except ValueError as error:
-                raise BookError(f"{self.path}: of {row['submission']}: {error}") from None
+        theirs = [c for c in self.head if c in self.most or c not in self.ours]
+        others = [name for name in self.rows if name not in self.order]
+        self.kept = [name for name in others if any(map(self.rows[name].get, theirs))]
+        for name in (name for name in [*self.order, *self.kept] if name in self.rows):
+            row = self.rows[name]
+            points = [number_in(row.get(column, "")) for column in self.most]
+            points = [x for x in points if x is not None]
+            row |= {"points": f"{sum(points):g}" if points else "", "of": sum(self.most.values())}
             table.writerow(row)
         write_whole(self.path, f"\ufeff{file.getvalue()}")  # by which Excel knows UTF-8
 
 
-def rows_in(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a table, with commas or, as some spreadsheets save it, semicolons."""
+def noted(row: dict[str, str]) -> tuple[str, dict[str, float]]:
+    """Return the digest of what a row was graded from, and number -> the points given then."""
+    digest, *points = row.get("notebook", "").split(" / ")
+    parts = (point.rpartition("=") for point in points)
+    return digest, {number: number_in(found) for number, _, found in parts}
+
+
+def number_in(cell: str) -> float | None:
+    with contextlib.suppress(ValueError):
+        number = float(cell.replace(",", "."))
+        return number if math.isfinite(number) else None
+    return None
+
+
+def cells_in(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of a table, with commas or what else spreadsheets put between cells."""
     try:
-        text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
-        delimiter = ";" if ";" in text.partition("\n")[0] else ","
-        return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
-    except (csv.Error, UnicodeDecodeError):
-        why = "cannot be read, and may have points of yours: save it as CSV in UTF-8, or delete it"
-        raise BookError(f"{path} {why}") from None
+        text = path.read_text(encoding="utf-8-sig")
+        for delimiter in ",;\t":
+            table = csv.reader(io.StringIO(text), delimiter=delimiter)
+            rows = [row for row in ([cell.strip() for cell in row] for row in table) if any(row)]
+            for at, row in enumerate(rows):
+                if "submission" in row:
+                    return row, rows[at + 1 :]
+    except (UnicodeDecodeError, csv.Error):
+        pass
+    raise BookError(f"{path}: save it as CSV in UTF-8, with its column 'submission'")
+
+
+def name_in_table(submission: Submission) -> str:
+    return safe(BY + submission.name.strip())
 
 
 def safe(value: object) -> str:
@@ -331,37 +501,43 @@ def safe(value: object) -> str:
 
 
 def heading(exercise: Exercise) -> str:
-    """Return the number; one value is no proof of work, as a friend can tell it."""
-    return exercise.number if exercise.inputs else f"{exercise.number} (no point)"
+    """Return a column; one value is no proof of work, as a friend can tell it."""
+    return f"{exercise.number} {'points' if exercise.inputs else '(no point)'}"
 
 
 # Answers on paper
 
 
+def stars_of(worksheet: NotebookNode) -> dict[str, int]:
+    """Return number -> how many stars an exercise has; it is worth as many points."""
+    first = {number: cells[0].source for number, cells in by_exercise(worksheet).items()}
+    return {number: text.partition("\n")[0].count("★") for number, text in first.items()}
+
+
 def on_paper(worksheet: NotebookNode) -> list[str]:
-    """Return the exercises of which the answer on paper counts: where no check but a value does."""
-    counted = {number for number in checks_in(worksheet) if find(number).inputs is not None}
-    counted.add("")  # the text above the exercises, which asks, too
-    return [
-        number
-        for number, cells in by_exercise(worksheet).items()
-        if number not in counted and any(cell.source == invitation() for cell in cells)
-    ]
+    """Return the exercises that have a place for words."""
+    exercises = by_exercise(worksheet).items()
+    return [n for n, cells in exercises if n and any(c.source == invitation() for c in cells)]
 
 
 def paper_sheets(
-    table: str, worksheet: NotebookNode, solutions: NotebookNode, submissions: list[Submission]
+    table: Table, worksheet: NotebookNode, solutions: NotebookNode, submissions: list[Submission]
 ) -> dict[str, NotebookNode]:
     """Return number -> an exercise and its solution, and below them what each name handed in."""
-    asked = {cell.source for cells in by_exercise(worksheet).values() for cell in cells}
-    answers = {safe(s.name): by_exercise(s.chosen.notebook) for s in submissions if s.chosen}
+    every = [number for number in by_exercise(worksheet) if number]
+    asked = {cell.source for cells in by_exercise(worksheet, every).values() for cell in cells}
+    answers = {s.name: by_exercise(s.chosen.notebook, every) for s in submissions if s.chosen}
     papers = {}
-    for number in on_paper(worksheet):
-        cells = by_exercise(solutions).get(number, [])
-        cells.append(new_markdown_cell(RUBRIC.format(number=number, table=table)))
+    for number in table.paper:
+        most = table.worth(number)
+        rubric = RUBRIC.format(number=number, table=table.path.name, most=most, half=most / 2)
+        cells = [*by_exercise(solutions).get(number, []), new_markdown_cell(rubric)]
+        before = every[every.index(number) :: -1]  # where a heading is gone, it stands below these
         for name, exercises in answers.items():
-            answer = [cell for cell in exercises.get(number, []) if cell.source not in asked]
-            cells += [new_markdown_cell(f"## {name}"), *answer]
+            at = next((n for n in before if n in exercises), "")
+            title = f"## {safe(name)}" + f", below exercise {at}" * (at != number)
+            answer = [x.copy() for x in exercises.get(at, []) if x.source not in asked]
+            cells += [new_markdown_cell(title), *answer]
         papers[number] = new_notebook(cells=cells)
         name_cells(papers[number])
     return papers
