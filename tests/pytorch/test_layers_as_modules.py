@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 import torch
-from torch import nn
+from torch import func, nn
 from torch.autograd import gradcheck, gradgradcheck
 
 from d2l_attention.torch import (
@@ -15,6 +15,8 @@ from d2l_attention.torch import (
     CosineAttention,
     DistanceAttention,
     DotProductAttention,
+    KeyValueCache,
+    MultiHeadAttention,
     masked_softmax,
     try_gpu,
 )
@@ -23,6 +25,7 @@ from tests.contract.samples import LAYERS, D, array_of, arrays_of
 
 double = partial(array_of, dtype="float64")
 every_layer = pytest.mark.parametrize("name", LAYERS)
+from_torch = pytest.mark.filterwarnings("ignore:.*jit.script:DeprecationWarning")  # its own import
 with_or_without_weights = pytest.mark.parametrize("need_weights", [True, False])
 
 
@@ -43,6 +46,83 @@ def test_the_first_call_makes_the_matrices_whose_size_was_not_given(sizes):
     assert shapes(layer) == {"W_q.weight": (5, D), "W_k.weight": (5, D), "w_v.weight": (1, 5)}
     message = "keys must have dimension 3, got (2, 4, 2)"  # of the first call
     refuses(layer, ValueError, message, queries, values, values)
+
+
+LAZY = {
+    "additive": lambda: AdditiveAttention(5),
+    "bilinear": lambda: BilinearAttention(rank=2),
+    "heads": lambda: MultiHeadAttention(6, 3, bias=True),
+}
+TRANSFORMS = {
+    "grad": lambda layer, x: func.grad(lambda x: layer(x, x, x).sum())(x),
+    "jvp": lambda layer, x: func.jvp(lambda x: layer(x, x, x), (x,), (x,)),
+    "vmap": lambda layer, x: func.vmap(lambda x: layer(x, x, x))(x[None]),
+    "of parameters": lambda layer, x: func.grad(
+        lambda lent: func.functional_call(layer, lent, (x, x, x)).sum()
+    )(dict(layer.named_parameters())),
+}
+every_lazy_layer = pytest.mark.parametrize("name", LAZY)
+
+
+@every_lazy_layer
+@pytest.mark.parametrize("place", [torch.inference_mode, torch.no_grad])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_parameters_train_wherever_the_first_call_makes_them(name, place, compiled):
+    layer, x = LAZY[name](), array_of(2, 3, D)
+    with place():
+        (torch.compile(layer, backend="eager") if compiled else layer)(x, x, x)
+    layer(x, x, x).square().sum().backward()
+    assert all(parameter.grad.any() for parameter in layer.parameters() if parameter.dim() > 1)
+    assert type(layer.W_q) is nn.Linear
+
+
+@every_lazy_layer
+@pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS)
+@from_torch
+def test_inside_a_transform_the_first_call_is_refused_and_the_layer_stays_lazy(name, transform):
+    layer, made, x = LAZY[name](), LAZY[name](), array_of(2, 3, D)
+    message = "the first call makes the parameters: make it before, or give the sizes"
+    refuses(transform, RuntimeError, message, layer, x)
+    want = made(x, x, x)
+    assert torch.equal(func.functional_call(layer, made.state_dict(), (x, x, x)), want)
+    assert layer(x, x, x).shape == want.shape
+
+
+def test_heads_with_given_sizes_are_not_lazy():
+    layer = MultiHeadAttention(6, 3, query_size=2, key_size=3, value_size=4)
+    sizes = [layer.get_submodule(name).in_features for name in ("W_q", "W_k", "W_v", "W_o")]
+    assert sizes == [2, 3, 4, 6]
+
+
+@every_layer
+def test_types_that_do_not_agree_are_refused_before_any_product(name):
+    layer, (queries, keys, values) = LAYERS[name].make(), arrays_of()
+    message = "queries, keys must have one type, got float32 and float16"
+    refuses(layer, TypeError, message, queries, keys.half(), values)
+    if hasattr(layer, "W_q"):
+        message = "queries must have the type of W_q, torch.float32, got torch.float64"
+        refuses(layer, TypeError, message, *arrays_of(dtype="float64"))
+    refuses(layer, TypeError, "keys must be a tensor, got list", queries, keys.tolist(), values)
+    for ragged in (torch.nested.nested_tensor([*keys], layout=torch.jagged), keys.to_sparse()):
+        refuses(layer, TypeError, "values must be dense (padded, ", queries, keys, ragged)
+
+
+def test_a_cache_follows_the_type_of_new_keys_and_is_true_though_it_is_empty():
+    cache, layer, x = KeyValueCache(), LAYERS["heads"].make(), arrays_of()
+    assert cache
+    layer(*x, cache=cache)
+    layer.bfloat16()(*(tensor.bfloat16() for tensor in x), cache=cache, causal=True)
+    assert cache.keys.dtype == cache.values.dtype == torch.bfloat16
+    assert len(cache) == 8
+
+
+def test_the_temperature_that_was_learned_is_in_the_state():
+    layer, other = CosineAttention(temperature=0.5), CosineAttention()
+    layer.log_ratio.data.fill_(0.25)
+    other.load_state_dict(layer.state_dict())
+    assert other.temperature == layer.temperature
+    older = {"log_ratio": layer.log_ratio}
+    refuses(other.load_state_dict, RuntimeError, 'Missing key(s) in state_dict: "start"', older)
 
 
 def test_a_full_bilinear_form_takes_the_size_of_the_queries_from_the_first_call():
@@ -120,7 +200,7 @@ def test_a_gpu_is_taken_where_there_is_one_unless_a_device_is_forced(monkeypatch
 # ---- derivatives and records of the operations
 
 
-@pytest.mark.filterwarnings("ignore:.*jit.script:DeprecationWarning")  # of torch's own import
+@from_torch
 @pytest.mark.parametrize("lens", [None, [[3, 0, 1], [4, 2, 4]]])
 def test_weights_have_second_and_forward_derivatives(lens):
     X = double(2, 3, 4).requires_grad_()
