@@ -24,20 +24,25 @@ from d2l_attention.checks import (
     check_even,
     check_features,
     check_inputs,
+    check_layer_sizes,
+    check_lengths,
     check_mask,
     check_pairs,
     check_positions,
     check_positive,
     check_projected,
     check_rank,
+    check_rate,
     check_room,
     check_same_size,
     check_scores,
     check_sizes,
     check_valid_lens,
     check_vectors,
+    check_whole_sizes,
 )
 from d2l_attention.figures import show_heatmaps, use_svg_display
+from d2l_attention.frameworks.jax import as_array, as_arrays, as_known, check_strict
 from d2l_attention.machine import environment_report
 
 __all__ = ["check_shape", "show_heatmaps", "rotate", "gaussian", "boxcar", "triangular",
@@ -51,8 +56,8 @@ __all__ = ["check_shape", "show_heatmaps", "rotate", "gaussian", "boxcar", "tria
 # From book/01_queries_keys_values.md, Blend the entries
 def check_shape(array: Array, shape: tuple[int, ...]) -> None:
     """Raise ValueError unless `array` has exactly this shape."""
-    if tuple(array.shape) != tuple(shape):
-        raise ValueError(f"array must have shape {tuple(shape)}, got {tuple(array.shape)}")
+    if (have := np.shape(array)) != tuple(shape):
+        raise ValueError(f"array must have shape {tuple(shape)}, got {have}")
 
 
 # From book/04_order.md, Sines and cosines of many wavelengths
@@ -71,14 +76,15 @@ def rotate(x: Array, positions: Array | None = None, base: float = 10_000.0) -> 
     all axes but n may be 1: (b, 1, n) for x (b, H, n, d). None: 0 to n - 1.
     TypeError: x is not floating point. ValueError: d is odd, or wrong shapes.
     """
-    check_even(x := jnp.asarray(x))
+    check_even(x := as_array("x", x))
     n, d = x.shape[-2:]
-    positions = jnp.arange(n) if positions is None else jnp.asarray(positions)
+    positions = jnp.arange(n) if positions is None else positions
+    positions = as_array("positions", positions)
     check_positions(positions.shape, x.shape[:-1])
-    exact = jnp.promote_types(x.dtype, jnp.float32)
-    a = angles(positions.astype(exact), d, base)  # (..., n, d/2)
+    y = x.astype(float)
+    a = angles(positions.astype(float), d, base)  # (..., n, d/2)
     a = a[(None,) * (x.ndim - a.ndim)]
-    even, odd, cos, sin = x[..., ::2], x[..., 1::2], jnp.cos(a), jnp.sin(a)
+    even, odd, cos, sin = y[..., ::2], y[..., 1::2], jnp.cos(a), jnp.sin(a)
     pairs = even * cos - odd * sin, even * sin + odd * cos
     turned = jnp.stack(pairs, axis=-1)  # (..., n, d/2, 2)
     return turned.reshape(*turned.shape[:-2], d).astype(x.dtype)
@@ -326,27 +332,27 @@ class GPT(nnx.Module):
 # From book/08_kernels.md, Choose how the weight falls
 def gaussian(r: Array) -> Array:
     """Return exp(-r^2 / 2), elementwise, for distances of any shape."""
-    return jnp.exp(-0.5 * r**2)
+    return jnp.exp(-0.5 * jnp.asarray(r) ** 2)
 
 
 def boxcar(r: Array) -> Array:
     """Return 1 where |r| <= 1, else 0, for distances of any shape."""
-    return (abs(r) <= 1).astype(r.dtype)
+    return (abs(r := jnp.asarray(r)) <= 1).astype(r.dtype)
 
 
 def triangular(r: Array) -> Array:
     """Return max(0, 1 - |r|), elementwise, for distances of any shape."""
-    return jnp.maximum(1 - abs(r), 0)
+    return jnp.maximum(1 - abs(jnp.asarray(r)), 0)
 
 
 def epanechnikov(r: Array) -> Array:
     """Return 3/4 max(0, 1 - r^2), elementwise, for any shape."""
-    return 0.75 * jnp.maximum(1 - r**2, 0)
+    return 0.75 * jnp.maximum(1 - jnp.asarray(r) ** 2, 0)
 
 
 def constant(r: Array) -> Array:
     """Return 1 for every distance, in the shape of `r`."""
-    return jnp.ones_like(r)
+    return jnp.ones_like(jnp.asarray(r))
 
 
 # From book/08_kernels.md, Compute all queries at once
@@ -356,15 +362,17 @@ def pairwise_distances(queries: Array, keys: Array) -> Array:
     For d = 1, (n,) and (m,) will do. ValueError: other shapes. Where points
     meet, the gradient is 0.
     """
+    queries, keys = as_arrays(queries=queries, keys=keys)
     check_vectors(queries, keys)
     q, k = (x[:, None] if x.ndim == 1 else x for x in (queries, keys))
     if not jnp.issubdtype(q.dtype, jnp.floating):
         q = q.astype(int)  # in the eight bits of uint8, 1 - 3 is 254
-    gaps = q[:, None] - k  # (n, 1, d) - (m, d) -> (n, m, d)
-    squares = jnp.square(gaps * 1.0).sum(-1)  # (n, m); integers get roots
+    check_strict(q, k)
+    gaps = q[:, None] - k[None]  # (n, 1, d) - (1, m, d) -> (n, m, d)
+    squares = jnp.square(gaps / 1).sum(-1)  # (n, m); integers get roots
     # A root of 0 has no finite slope, and its gradient would be NaN.
     apart = squares != 0  # not > 0: that would make NaN a distance of 0
-    return jnp.sqrt(jnp.where(apart, squares, 1)) * apart
+    return jnp.where(apart, jnp.sqrt(jnp.where(apart, squares, 1)), 0)
 
 
 def nadaraya_watson(
@@ -378,6 +386,7 @@ def nadaraya_watson(
     A NaN target makes all predictions NaN, and `boxcar` and `constant` hide
     a NaN distance: its similarity is 0 or 1.
     """
+    x_train, y_train = as_arrays(x_train=x_train, y_train=y_train)
     check_pairs(x_train, y_train)
     r = pairwise_distances(x_val, x_train)
     similarity = kernel(r).astype(r.dtype)
@@ -389,13 +398,12 @@ def nadaraya_watson(
 def length_mask(shape: tuple[int, ...], valid_lens: Array | list) -> Array:
     """Return a mask, True at a row's first keys, (b, 1, ..., 1 or n, m)."""
     b, m = shape[:-2][:1], shape[-1]  # scores (n, m) have no b
-    made = isinstance(valid_lens, Array | np.ndarray)  # else list or number
-    lens = valid_lens if made else np.asarray(valid_lens)
+    lens = as_known("valid_lens", valid_lens)
     check_valid_lens(lens, shape)  # integers, (b,) or (b, n)
-    check_range(lens, m)  # 0..m
+    check_range(lens, shape)  # 0..m
     rows = lens.shape[len(b) :] or (1,)  # n, or 1: a length per sequence
     lens = lens.reshape(*b, *(1,) * (len(shape) - 3), *rows, 1)
-    return jnp.arange(m).reshape(*(1,) * (len(shape) - 1), m) < lens
+    return jnp.arange(m).reshape(*(1,) * (len(shape) - 1), m) < lens.astype(int)
 
 
 # From book/10_masked_softmax.md, Join masks with AND
@@ -404,7 +412,15 @@ def as_boolean(mask: Array) -> Array:
     known = np.asarray(mask) if can_be_read(mask) else None
     if known is not None and np.any(known.astype(bool) != known):
         return mask  # other numbers are no mask: check_mask refuses them
-    return mask.astype(bool)
+    return jnp.asarray(mask.astype(bool))
+
+
+def spoiled(mask: Array | None, x: Array) -> Array:
+    """Return x, or NaN if a mask holds other numbers than 0 and 1."""
+    mask = as_known("mask", mask)
+    if mask is None or mask.dtype == bool:
+        return x
+    return jnp.where(((mask == 0) | (mask == 1)).all(), x, jnp.nan)
 
 
 def attention_mask(
@@ -416,7 +432,7 @@ def attention_mask(
     them; None = no mask. Lengths, mask and errors are as in masked_softmax.
     """
     if mask is not None:
-        mask = as_boolean(jnp.asarray(mask))
+        mask = as_boolean(as_known("mask", mask))
         check_mask(mask, shape)
         mask = mask[(None,) * (len(shape) - mask.ndim)]  # (n, m) -> (1, n, m)
     if valid_lens is None:
@@ -440,22 +456,27 @@ def masked_softmax(
         (H, n, m), and refused where b is H.
     Raises: TypeError for another data type; ValueError for a wrong shape;
         and, on the CPU and not while tracing, for lengths outside 0..m and
-        masks of other numbers, of which else all but 0 count as True.
+        masks of other numbers, which else make all weights NaN.
     """
-    check_scores(X)
+    check_scores(X := as_array("X", X))
     keep = attention_mask(X.shape, valid_lens, mask)
-    return softmax_over(X, keep)
+    return spoiled(mask, softmax_over(X, keep))
+
+
+def wide(x: Array) -> Array:
+    """Return half precision as float32, and others as they are."""
+    return x.astype(np.promote_types(x.dtype, np.float32))
 
 
 @jax.jit
 def softmax_over(X: Array, keep: Array | None) -> Array:
     """Return the softmax of X over the keys to keep; None: over all."""
-    wide = X.astype(jnp.promote_types(X.dtype, jnp.float32))
+    scores = wide(X)
     if keep is None:
-        return jax.nn.softmax(wide).astype(X.dtype)
+        return jax.nn.softmax(scores).astype(X.dtype)
     some = keep.any(-1, keepdims=True)  # (..., n, 1): is any key left?
-    bound = jnp.where(keep, jnp.inf, -jnp.inf).astype(wide.dtype)
-    scores = jnp.fmin(wide, bound)  # where(keep, X, -inf), but faster
+    bound = jnp.where(keep, jnp.inf, -jnp.inf).astype(scores.dtype)
+    scores = jnp.fmin(scores, bound)  # where(keep, X, -inf), but faster
     top = scores.max(-1, keepdims=True, initial=-jnp.inf)
     top = jax.lax.stop_gradient(jnp.where(some, top, 0))
     powers = jnp.exp(scores - top)  # masked: 0
@@ -469,9 +490,10 @@ def zero_padding(keep: Array | None, *arrays: Array) -> list[Array]:
 
     Mask keep (b, n, m), None: no padding; arrays (b, m, any); or with heads.
     """
+    arrays = [jnp.asarray(array) for array in arrays]
     if keep is None:
-        return list(arrays)
-    used = keep.any(-2)[..., None]  # (b, n, m) -> (b, m) -> (b, m, 1)
+        return arrays
+    used = jnp.asarray(keep).any(-2)[..., None]  # -> (b, m) -> (b, m, 1)
     return [jnp.where(used, array, 0) for array in arrays]
 
 
@@ -500,6 +522,8 @@ def fused_attention(
     Args: keep, mask with the axes of the scores; scale, 1 / sqrt(d) by
         default; implementation, "xla" or "cudnn", by default JAX chooses.
     """
+    queries, keys, values = map(jnp.asarray, (queries, keys, values))
+    keep = as_known("keep", keep)
     scale = queries.shape[-1] ** -0.5 if scale is None else scale
     if one_head := queries.ndim == 3:  # (b, n, d) -> (b, 1, n, d)
         queries, keys, values = (x[:, None] for x in (queries, keys, values))
@@ -507,8 +531,9 @@ def fused_attention(
     size = max(queries.shape[-1], values.shape[-1])
     q, k, v = (pad_features(x, size) for x in (queries, keys, values))
     q, k, v = (x.swapaxes(1, 2) for x in (q, k, v))  # (b, n, heads, size)
-    how = {"scale": scale, "implementation": implementation}
-    out = jax.nn.dot_product_attention(q, k, v, mask=keep, **how)
+    how = {"mask": keep, "scale": scale, "implementation": implementation}
+    with jax.numpy_dtype_promotion("standard"):  # which it counts on
+        out = jax.nn.dot_product_attention(q, k, v, **how)
     some = True if keep is None else keep.any(-1, keepdims=True)
     out = jnp.where(some, out.swapaxes(1, 2)[..., : values.shape[-1]], 0)
     return out[:, 0] if one_head else out
@@ -526,6 +551,7 @@ class Attention(nnx.Module):
     def __init__(
         self, dropout: float = 0.0, *, dtype: jnp.dtype | None = None, rngs: nnx.Rngs | None = None
     ) -> None:
+        check_rate("dropout", dropout)
         self.dropout = nnx.Dropout(dropout, rngs=rngs if dropout else None)
         self.dtype = dtype
 
@@ -535,9 +561,8 @@ class Attention(nnx.Module):
 
     def score(self, queries: Array, keys: Array) -> Array:
         """Return the scores (b, n, m)."""
-        q, k = self.features(queries, keys)
-        wide = jnp.promote_types(q.dtype, jnp.float32)
-        return jnp.matmul(q, k.mT, preferred_element_type=wide)  # (b, n, m)
+        q, k = map(wide, self.features(queries, keys))
+        return q @ k.mT  # -> (b, n, m)
 
     def __call__(
         self,
@@ -560,16 +585,15 @@ class Attention(nnx.Module):
         padded keys and values does no harm; in padded *queries* it reaches
         gradients. The output has the type of the values, or `dtype`.
         """
-        arrays = queries, keys, values
-        if not all(isinstance(x, Array) for x in arrays):  # NumPy's
-            arrays = [jnp.asarray(x) for x in arrays]
+        arrays = as_arrays(queries=queries, keys=keys, values=values)
         check_sizes(*arrays)
+        check_strict(*arrays, dtype=self.dtype)
         queries, keys, values = dtypes.promote_dtype(arrays, dtype=self.dtype)
         shape = (*queries.shape[:-1], keys.shape[-2])  # (b, n, m)
         keep = attention_mask(shape, valid_lens, mask)
         keys, values = zero_padding(keep, keys, values)
         weights = masked_softmax(self.score(queries, keys), mask=keep)
-        weights = weights.astype(values.dtype)
+        weights = spoiled(mask, weights.astype(values.dtype))
         used = self.dropout(weights, deterministic=deterministic, rngs=rngs)
         output = used @ values  # (b, n, m) x (b, m, v)
         return (output, weights) if need_weights else output
@@ -581,7 +605,7 @@ class DotProductAttention(Attention):
     def features(self, queries: Array, keys: Array) -> tuple[Array, Array]:
         """Return q / sqrt(d) and k, both of dimension d."""
         check_same_size(queries, keys)
-        return queries / queries.shape[-1] ** 0.5, keys
+        return wide(queries) / queries.shape[-1] ** 0.5, keys
 
 
 # From book/13_additive_attention.md, Score block by block
@@ -589,7 +613,7 @@ class DotProductAttention(Attention):
 def additive_scores(q: Array, k: Array, w_v: Array, block: int = 2**18) -> Array:
     """Return the scores w_v . tanh(q + k), (b, n, m), block by block.
 
-    The backward pass computes each block anew. In float32 or wider inside.
+    The backward pass computes each block anew. In float32 or wider.
     May be sharded over batch, heads and keys, not over queries: it loops
     over them.
 
@@ -597,12 +621,12 @@ def additive_scores(q: Array, k: Array, w_v: Array, block: int = 2**18) -> Array
         heads; w_v, weights (h,) of the hidden units; block, how many entries
         q + k may hold at a time, at least one query of each example.
     """
-    wide = jnp.promote_types(q.dtype, jnp.float32)
+    q, k, w_v = as_arrays(q=q, k=k, w_v=w_v)
 
     @jax.checkpoint
     def score(query: Array) -> Array:  # (b, h) -> (b, m)
-        hidden = jnp.tanh(query[..., None, :].astype(wide) + k.astype(wide))
-        return hidden.astype(q.dtype) @ w_v
+        hidden = jnp.tanh(wide(query[..., None, :]) + wide(k))
+        return hidden @ w_v.astype(hidden.dtype)
 
     queries = jnp.moveaxis(q, -2, 0)  # (b, n, h) -> (n, b, h)
     some = None  # nothing is not divided, nor a size that is a symbol
@@ -640,6 +664,7 @@ class AdditiveAttention(Attention):
         param_dtype: jnp.dtype = jnp.float32,
         rngs: nnx.Rngs,
     ) -> None:
+        check_layer_sizes(num_hiddens, query_size, key_size)
         of = {"param_dtype": param_dtype, "rngs": rngs}
         self.W_q = linear(query_size, num_hiddens, **of)
         self.W_k = linear(key_size, num_hiddens, **of)
@@ -650,25 +675,20 @@ class AdditiveAttention(Attention):
         """Return scores (b, n, m) of queries (b, n, d_q), keys (b, m, d_k)."""
         check_projected(self, queries, keys)
         q, k = self.W_q(queries), self.W_k(keys)
-        if type(self.w_v) is nnx.Linear and self.w_v.bias is None:
-            w_v = self.w_v.kernel[:, 0].astype(q.dtype)  # (h, 1) -> (h,)
-        else:  # exchanged, as by nnx.LoRALinear: ask for each unit, and for 0
-            units = jnp.eye(q.shape[-1] + 1, q.shape[-1], dtype=q.dtype)
-            w_v = self.w_v(units)[:, 0]
-            w_v = w_v[:-1] - w_v[-1]
-        return additive_scores(q, k, w_v)
+        units = jnp.eye(q.shape[-1] + 1, q.shape[-1])  # each one, and 0
+        w_v = self.w_v(units)[:, 0]  # also of nnx.LoRALinear, say
+        return additive_scores(q, k, w_v[:-1] - w_v[-1])
 
 
 # From book/14_distance_bilinear_cosine.md, A zero vector has no direction
 def unit_vectors(x: Array) -> Array:
     """Divide vectors (..., d) by their lengths; zero vectors stay zero."""
-    wide = x.astype(jnp.promote_types(x.dtype, jnp.float32))
-    largest = abs(jax.lax.stop_gradient(wide))
+    largest = abs(jax.lax.stop_gradient(wide(x)))
     largest = largest.max(-1, keepdims=True, initial=0)  # (..., 1)
-    wide = wide / jnp.where(largest > 0, largest, 1)  # squares: at most 1
-    squares = jnp.square(wide).sum(-1, keepdims=True)
+    y = wide(x) / jnp.where(largest > 0, largest, 1)  # squares: at most 1
+    squares = jnp.square(y).sum(-1, keepdims=True)
     norm = jnp.sqrt(jnp.where(squares > 0, squares, 1))
-    return (wide / norm).astype(x.dtype)
+    return (y / norm).astype(x.dtype)
 
 
 # From book/14_distance_bilinear_cosine.md, Distance
@@ -684,8 +704,7 @@ class DistanceAttention(Attention):
         """Return [q; 1] / sqrt(d) and [k; -|k|^2 / 2], of dimension d + 1."""
         check_same_size(queries, keys)
         check_positive("dimension of queries", queries.shape[-1])
-        wide = jnp.promote_types(queries.dtype, jnp.float32)
-        queries, keys = queries.astype(wide), keys.astype(wide)
+        queries, keys = wide(queries), wide(keys)
         ones = jnp.ones_like(queries[..., :1])  # (b, n, 1)
         norms = jnp.square(keys).sum(-1, keepdims=True)  # (b, m, 1)
         q = jnp.concatenate([queries, ones], axis=-1)
@@ -713,7 +732,7 @@ class BilinearAttention(Attention):
         param_dtype: jnp.dtype = jnp.float32,
         rngs: nnx.Rngs,
     ) -> None:
-        check_rank(rank, key_size)
+        check_rank(rank, key_size, query_size)
         of = {"param_dtype": param_dtype, "rngs": rngs}
         self.key_size = key_size
         full = rank is None
@@ -725,7 +744,7 @@ class BilinearAttention(Attention):
         """Return W_q q / sqrt(size) and W_k k, both of this size."""
         check_features("queries", queries, self.W_q.in_features)
         check_features("keys", keys, self.key_size)
-        q = self.W_q(queries)
+        q = wide(self.W_q(queries))
         k = keys if self.W_k is None else self.W_k(keys)
         return q / q.shape[-1] ** 0.5, k
 
@@ -750,19 +769,20 @@ class CosineAttention(Attention):
     ) -> None:
         check_positive("temperature", temperature)
         super().__init__(dropout, dtype=dtype, rngs=rngs)
-        self.start = temperature  # weight decay pulls back to it, not to 1
+        start = jnp.full((), temperature, param_dtype)
+        self.start = nnx.Variable(start)  # weight decay pulls back to it
         kind = nnx.Param if learnable else nnx.Variable
         self.log_ratio = kind(jnp.zeros((), param_dtype))
 
     @property
     def temperature(self) -> Array:
-        return self.start * jnp.exp(self.log_ratio[...])
+        return self.start[...] * jnp.exp(self.log_ratio[...])
 
     def features(self, queries: Array, keys: Array) -> tuple[Array, Array]:
         """Return q / (|q| temperature) and k / |k|."""
         check_same_size(queries, keys)
-        temperature = self.temperature.astype(queries.dtype)
-        return unit_vectors(queries) / temperature, unit_vectors(keys)
+        q, k = unit_vectors(wide(queries)), unit_vectors(wide(keys))
+        return q / self.temperature.astype(q.dtype), k
 
 
 # From book/16_what_attention_costs.md, Count the bytes
@@ -784,8 +804,9 @@ class KeyValueCache(nnx.Module):
 
     It has m places from the start, so that a compiled step fits every
     length: `keys` and `values` are (b, heads, m, d), the first `length` of
-    the m places are taken. Compiled code does not know `length`: where a
-    cache is full there, its last places are overwritten without an error.
+    the m places are taken. Compile a step with nnx.jit: jax.jit changes a
+    copy, which is lost unless the step returns it. Compiled code does not
+    know `length`: a full cache overwrites its last places without an error.
 
     Args:
         b, num_heads, m, d: batch size, heads of keys and values, places,
@@ -796,6 +817,7 @@ class KeyValueCache(nnx.Module):
     def __init__(
         self, b: int, num_heads: int, m: int, d: int, dtype: jnp.dtype = jnp.float32
     ) -> None:
+        check_whole_sizes(b=b, num_heads=num_heads, m=m, d=d)
         self.keys = nnx.Cache(jnp.zeros((b, num_heads, m, d), dtype))
         self.values = nnx.Cache(jnp.zeros((b, num_heads, m, d), dtype))
         self.length = nnx.Cache(jnp.zeros((), int))
@@ -812,6 +834,7 @@ class KeyValueCache(nnx.Module):
         They come back in the type of the new ones. ValueError: they do not
         fit each other or the cache, or there is too little room.
         """
+        keys, values = as_arrays(keys=keys, values=values)
         check_cache(self, keys, values)
         self.check_room(keys.shape[2])
         first = self.length[...]
@@ -872,26 +895,25 @@ def mask_of_heads(shape: tuple, valid_lens, mask) -> Array | None:
     return None if keep is None else keep[:, None]
 
 
-def one_batch(arrays: tuple, valid_lens, mask) -> tuple:
+def one_batch(arrays: tuple, lens, mask) -> tuple:
     """Return the axes before the last two, and all with these joined."""
-    arrays = [x if isinstance(x, Array) else jnp.asarray(x) for x in arrays]
+    lens, mask = as_known("valid_lens", lens), as_known("mask", mask)
     lead, n = arrays[0].shape[:-2], arrays[0].shape[-2:-1]
     if len(lead) == 1:
-        return lead, arrays, valid_lens, mask
+        return lead, arrays, lens, mask
     check_sizes(*arrays)
 
     def joined(x):
         return x.reshape(math.prod(lead), *x.shape[len(lead) :])
 
-    if valid_lens is not None:
-        valid_lens = jnp.asarray(valid_lens)
-        if valid_lens.shape not in (lead, lead + n):
-            want, got = f"{lead} or {lead + n}", valid_lens.shape
+    if lens is not None:
+        if lens.shape not in (lead, lead + n):
+            want, got = f"{lead} or {lead + n}", lens.shape
             raise ValueError(f"valid_lens must have shape {want}, got {got}")
-        valid_lens = joined(valid_lens)
+        lens = joined(lens)
     if np.ndim(mask) >= len(lead) + 2:
         mask = joined(jnp.broadcast_to(mask, lead + mask.shape[len(lead) :]))
-    return lead, [joined(x) for x in arrays], valid_lens, mask
+    return lead, [joined(x) for x in arrays], lens, mask
 
 
 class MultiHeadAttention(nnx.Module):
@@ -929,6 +951,8 @@ class MultiHeadAttention(nnx.Module):
         param_dtype: jnp.dtype = jnp.float32,
         rngs: nnx.Rngs,
     ) -> None:
+        inputs = query_size, key_size, value_size
+        check_layer_sizes(num_hiddens, *inputs)
         kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         check_divides("num_heads", num_heads, "num_hiddens", num_hiddens)
         check_divides("num_kv_heads", kv_heads, "num_heads", num_heads)
@@ -972,7 +996,7 @@ class MultiHeadAttention(nnx.Module):
             need_weights: return the weights (b, H, n, m), too.
             deterministic, rngs: of dropout, as for nnx.Dropout.
         """
-        arrays = queries, keys, values
+        arrays = as_arrays(queries=queries, keys=keys, values=values)
         lead, arrays, valid_lens, mask = one_batch(arrays, valid_lens, mask)
         queries, keys, values = arrays
         check_inputs(self, queries, keys, values)
@@ -997,11 +1021,11 @@ class MultiHeadAttention(nnx.Module):
         how = {"deterministic": deterministic, "rngs": rngs}
         how["need_weights"] = need_weights
         out, weights = attend_in_groups(self.attention, q, k, v, keep, **how)
-        out = out.swapaxes(1, 2)  # (b, H, n, D/H) -> (b, n, H, D/H)
+        out = spoiled(mask, out).swapaxes(1, 2)  # (b, H, n, D/H) -> (b, n, H, D/H)
         out = self.W_o(out.reshape(*lead, n, self.W_q.out_features))
         if not need_weights:
             return out
-        return out, weights.reshape(*lead, *shape[1:])
+        return out, spoiled(mask, weights).reshape(*lead, *shape[1:])
 
 
 # From book/21_from_lesson_to_library.md, Check shapes, not values
@@ -1016,13 +1040,10 @@ def can_be_read(x: jax.Array | np.ndarray) -> bool:
     return on_cpu and x.is_fully_addressable
 
 
-def check_range(lens: jax.Array | np.ndarray, m: int) -> None:
-    """Raise ValueError if a length that can be read lies outside 0..m."""
-    if 0 in lens.shape or not can_be_read(lens):
-        return
-    least, most = np.min(np.asarray(lens)), np.max(np.asarray(lens))
-    if least < 0 or most > m:
-        raise ValueError(f"valid_lens must lie in 0..{m}, got {least}..{most}")
+def check_range(lens: jax.Array | np.ndarray, shape: tuple) -> None:
+    """Raise ValueError if what can be read are other than lengths."""
+    if can_be_read(lens):
+        check_lengths(np.asarray(lens), shape)
 
 
 # From book/notation.md, Three helpers

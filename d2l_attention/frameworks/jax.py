@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from d2l_attention.arrays import is_float_array, made
+from d2l_attention.checks import check_numbers, check_one_type
 from d2l_attention.frameworks import BY_HAND, NUMPY_PLAIN, ONE_THREAD, TWO_THREADS
 
 NAME = "JAX"
@@ -45,6 +46,38 @@ def array_type() -> type:
     from jax import Array
 
     return Array
+
+
+def as_known(name: str, value):
+    """Return nested lists as NumPy's array, which can be read, or, of arrays, as JAX's."""
+    import jax
+
+    if value is None or isinstance(value, jax.Array):
+        return value
+    check_numbers(name, value)
+    inside = any(isinstance(part, jax.Array) for part in jax.tree.leaves(value))
+    return (jax.numpy if inside else np).asarray(value)
+
+
+def as_array(name: str, value):
+    """Return nested lists or any array as JAX's; errors say its name."""
+    import jax
+
+    if value is None:
+        check_numbers(name, value)
+    return jax.numpy.asarray(as_known(name, value))
+
+
+def as_arrays(**named) -> list:
+    return [as_array(*item) for item in named.items()]
+
+
+def check_strict(*arrays, dtype=None) -> None:
+    """Raise TypeError if queries, keys, ... differ in type and JAX may not promote them."""
+    import jax
+
+    if dtype is None and jax.config.jax_numpy_dtype_promotion == "strict":
+        check_one_type(*arrays)
 
 
 def make_array(value: object) -> object:
