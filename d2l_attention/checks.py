@@ -70,7 +70,8 @@ def check_numbers(name: str, value: Any) -> None:
     if isinstance(value, list | tuple):
         for entry in value:
             check_numbers(name, entry)
-        if len(shapes := {list_shape(entry) for entry in value}) > 1:
+        shapes = {list_shape(entry) for entry in value}  # AutoGraph reads no :=
+        if len(shapes) > 1:
             raise ValueError(f"{name} must be rectangular, got rows of shapes {sorted(shapes)}")
     elif getattr(getattr(value, "dtype", None), "kind", "f") in "OSUMm":  # NumPy's
         raise TypeError(f"{name} must hold numbers, got {kind(value)}")
@@ -298,7 +299,8 @@ def check_even(x: Shaped) -> None:
         raise TypeError(f"x must be floating point, got {kind(x)}")
     if len(x.shape) < 2:
         raise ValueError(f"x must have 2 axes or more (..., n, d), got {tuple(x.shape)}")
-    if (d := x.shape[-1]) % 2:
+    d = x.shape[-1]
+    if d % 2:
         fit = f"got {d}; {d - 1} or {d + 1} would fit"
         raise ValueError(f"the dimension must be even, as features go in pairs, {fit}")
 
