@@ -127,9 +127,7 @@ def wrong_shape(trials: list[Trial], trial: Trial, tolerance: float) -> str | No
         several = say("Your code returns a tuple or list of {count}: the task asks for one array.")
         return f"{text} {several.format(count=len(answer))}"
     axes = max(map(np.ndim, trial.inputs), default=answer.ndim)
-    if (
-        answer.squeeze().ndim > axes and len({*answer.shape}) < answer.ndim
-    ):  # one stands there twice
+    if answer.squeeze().ndim > axes and len({*answer.shape}) < answer.ndim:  # two are one axis
         larger = say(
             "It is larger than it should be, and no error has stopped you: two arrays were "
             "broadcast whose axes do not mean the same. Compare the shapes of what you combine."
