@@ -56,7 +56,7 @@ __all__ = ["check_shape", "show_heatmaps", "rotate", "gaussian", "boxcar", "tria
 # From book/01_queries_keys_values.md, Blend the entries
 def check_shape(array: Array, shape: tuple[int, ...]) -> None:
     """Raise ValueError unless `array` has exactly this shape."""
-    if (have := np.shape(array)) != tuple(shape):
+    if (have := jnp.asarray(array).shape) != tuple(shape):
         raise ValueError(f"array must have shape {tuple(shape)}, got {have}")
 
 
@@ -415,7 +415,7 @@ def as_boolean(mask: Array) -> Array:
     return jnp.asarray(mask.astype(bool))
 
 
-def spoiled(mask: Array | None, x: Array) -> Array:
+def poisoned(mask: Array | None, x: Array) -> Array:
     """Return x, or NaN if a mask holds other numbers than 0 and 1."""
     mask = as_known("mask", mask)
     if mask is None or mask.dtype == bool:
@@ -460,7 +460,7 @@ def masked_softmax(
     """
     check_scores(X := as_array("X", X))
     keep = attention_mask(X.shape, valid_lens, mask)
-    return spoiled(mask, softmax_over(X, keep))
+    return poisoned(mask, softmax_over(X, keep))
 
 
 def wide(x: Array) -> Array:
@@ -593,7 +593,7 @@ class Attention(nnx.Module):
         keep = attention_mask(shape, valid_lens, mask)
         keys, values = zero_padding(keep, keys, values)
         weights = masked_softmax(self.score(queries, keys), mask=keep)
-        weights = spoiled(mask, weights.astype(values.dtype))
+        weights = poisoned(mask, weights.astype(values.dtype))
         used = self.dropout(weights, deterministic=deterministic, rngs=rngs)
         output = used @ values  # (b, n, m) x (b, m, v)
         return (output, weights) if need_weights else output
@@ -1021,11 +1021,11 @@ class MultiHeadAttention(nnx.Module):
         how = {"deterministic": deterministic, "rngs": rngs}
         how["need_weights"] = need_weights
         out, weights = attend_in_groups(self.attention, q, k, v, keep, **how)
-        out = spoiled(mask, out).swapaxes(1, 2)  # (b, H, n, D/H) -> (b, n, H, D/H)
+        out = poisoned(mask, out).swapaxes(1, 2)  # -> (b, n, H, D/H)
         out = self.W_o(out.reshape(*lead, n, self.W_q.out_features))
         if not need_weights:
             return out
-        return out, spoiled(mask, weights).reshape(*lead, *shape[1:])
+        return out, poisoned(mask, weights).reshape(*lead, *shape[1:])
 
 
 # From book/21_from_lesson_to_library.md, Check shapes, not values
