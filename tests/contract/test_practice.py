@@ -94,7 +94,7 @@ def test_a_right_answer_passes_on_all_inputs(capsys):
         (lambda x: x > 0.5, "rows that do not sum to 1", "each row"),
         (lambda x: shares(x) if len(x) == 2 else shares(x)[0], "wrong shape", "yours has (5,)"),
         (lambda x: shares(x) / (len(x) == 2), "not a finite number", "infinite"),
-        (lambda x: xp.concatenate([x, x], 0), "wrong shape", "yours has (4, 3)"),
+        (lambda x: xp.swapped(x) @ x, "wrong shape", "yours has (3, 3)"),
         (lambda x: (shares(x), x), "wrong shape", "a tuple or list of 2: the task asks for one"),
         (lambda x: "words", "not an array", "no array of real numbers, but a str"),
         (lambda x: array(RIGHT * 1j), "not an array", "no array of real numbers, but a"),
