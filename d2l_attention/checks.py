@@ -156,13 +156,18 @@ def check_mask(mask: Shaped, shape: tuple[int, ...]) -> None:
         raise ValueError(f"mask must have 4 axes, {said}, got {have}")
 
 
-def check_scores(X: Shaped) -> None:
+def check_floats(name: str, x: Any) -> None:
+    """Raise TypeError or ValueError unless x is dense floating point with 2 axes or more."""
+    check_array(name, x)
+    if not is_floating(x):
+        raise TypeError(f"{name} must be floating point, got {kind(x)}")
+    if len(x.shape) < 2:
+        raise ValueError(f"{name} must have 2 axes or more, got {tuple(x.shape)}")
+
+
+def check_scores(X: Any) -> None:
     """Raise TypeError or ValueError unless scores are floating point with 2 axes or more."""
-    check_array("X", X)
-    if not is_floating(X):
-        raise TypeError(f"X must be floating point, got {kind(X)}")
-    if len(X.shape) < 2:
-        raise ValueError(f"X must have 2 axes or more, got {tuple(X.shape)}")
+    check_floats("X", X)
 
 
 def check_sizes(queries: Shaped, keys: Shaped, values: Shaped) -> None:
@@ -244,15 +249,9 @@ def check_whole_sizes(**sizes: int | None) -> None:
             check_whole(name, size)
 
 
-def check_layer_sizes(
-    num_hiddens: int,
-    query_size: int | None,
-    key_size: int | None,
-    value_size: int | None = None,
-) -> None:
+def check_layer_sizes(num_hiddens, query_size=None, key_size=None, value_size=None) -> None:
     """Raise as check_whole_sizes does."""
-    inputs = {"query_size": query_size, "key_size": key_size, "value_size": value_size}
-    check_whole_sizes(num_hiddens=num_hiddens, **inputs)
+    check_whole_sizes(**locals())
 
 
 def check_rate(name: str, rate: Any) -> None:
@@ -292,13 +291,9 @@ def check_divides(name: str, part: int, whole_name: str, whole: int) -> None:
         raise ValueError(f"{name} must divide {whole_name} = {whole}: one of {fits}, got {part}")
 
 
-def check_even(x: Shaped) -> None:
+def check_even(x: Any) -> None:
     """Raise TypeError or ValueError unless x is floating point (..., n, d), d even."""
-    check_array("x", x)
-    if not is_floating(x):
-        raise TypeError(f"x must be floating point, got {kind(x)}")
-    if len(x.shape) < 2:
-        raise ValueError(f"x must have 2 axes or more (..., n, d), got {tuple(x.shape)}")
+    check_floats("x", x)
     d = x.shape[-1]
     if d % 2:
         fit = f"got {d}; {d - 1} or {d + 1} would fit"

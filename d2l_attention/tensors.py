@@ -48,9 +48,7 @@ def as_tensor(name: str, value: object, device: torch.device | None = None) -> T
 
 def as_tensors(**values: object) -> list[Tensor]:
     """Return what `as_tensor` returns of each, with its name."""
-    for name in [name for name, value in values.items() if value is None]:
-        check_numbers(name, None)
-    return [as_tensor(name, value) for name, value in values.items()]
+    return [check_numbers(*x) if x[1] is None else as_tensor(*x) for x in values.items()]
 
 
 def holds_tensor(value: object) -> bool:

@@ -33,11 +33,6 @@ def test_it_equals_the_loop_over_rows_in_every_precision(data, shape, dtype, sca
         assert ((numpy(weights) == 0) == (want == 0)).all()
 
 
-@pytest.mark.parametrize("kind", [list, tuple, np.array, array], ids=lambda kind: kind.__name__)
-def test_lengths_may_be_lists_and_arrays_of_numpy_or_the_framework(kind):
-    assert (softmax(normal(B, N, M), kind([0, 3])) == softmax(normal(B, N, M), [0, 3])).all()
-
-
 @pytest.mark.parametrize("lens", LENS.values(), ids=LENS)
 @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
 def test_gradients_are_those_of_the_loop_and_0_in_a_row_without_keys(lens, mask):

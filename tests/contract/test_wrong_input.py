@@ -10,20 +10,7 @@ from d2l_attention.checks import kind
 from d2l_attention.figures import as_panels, show_heatmaps, show_sentences
 from tests.contract.comparing import refuses
 from tests.contract.framework import adapter, array, numpy, ours
-from tests.contract.samples import (
-    ATTENTIONS,
-    HEADS,
-    INF,
-    LAYERS,
-    NAN,
-    SIZES,
-    B,
-    D,
-    M,
-    N,
-    batch,
-    normal,
-)
+from tests.contract.samples import HEADS, INF, LAYERS, NAN, SIZES, B, D, M, N, batch, normal
 
 # Scores are (2, 3, 4): two examples, three queries, four keys.
 FLOATS, INSIDE = "valid_lens must hold integers, got ", "valid_lens must lie in 0..4, got "
@@ -49,22 +36,19 @@ LENGTHS = {
     "None in a list": ([1, None], TypeError, "valid_lens must hold numbers, got None"),
     "text": (["1", "2"], TypeError, "valid_lens must hold numbers, got '1'"),
 }
-BOOLEAN, BROADCAST = (
-    "mask must be boolean (True = may attend), got ",
-    "broadcast to (2, 3, 4), got ",
-)
+BOOLEAN, BROADCAST = "mask must be boolean (True = may attend), got ", "mask must broadcast to (2, "
 MASKS = {
     "floats": (np.ones((2, 3, 4)), TypeError, BOOLEAN),
     "integers": (np.ones((3, 4), np.int32), TypeError, BOOLEAN),
-    "other keys": (np.ones((3, 5), bool), ValueError, BROADCAST + "(3, 5)"),
-    "other queries": (np.ones((2, 4), bool), ValueError, BROADCAST + "(2, 4)"),
-    "other batch": (np.ones((3, 1, 1), bool), ValueError, BROADCAST + "(3, 1, 1)"),
-    "more axes": (np.ones((1, 2, 3, 4), bool), ValueError, BROADCAST + "(1, 2, 3, 4)"),
+    "other keys": (np.ones((3, 5), bool), ValueError, BROADCAST),
+    "other queries": (np.ones((2, 4), bool), ValueError, BROADCAST),
+    "other batch": (np.ones((3, 1, 1), bool), ValueError, BROADCAST),
+    "more axes": (np.ones((1, 2, 3, 4), bool), ValueError, BROADCAST),
 }
 
 
 def attended(name, need_weights, **arguments):
-    return ATTENTIONS[name].make()(*map(array, batch()), **arguments, need_weights=need_weights)
+    return LAYERS[name].make()(*map(array, batch()), **arguments, need_weights=need_weights)
 
 
 CALLS = {
@@ -72,7 +56,7 @@ CALLS = {
     "masked_softmax": lambda **arguments: ours.masked_softmax(array(normal(B, N, M)), **arguments),
     **{
         f"{name}, need_weights={need}": partial(attended, name, need)
-        for name in ATTENTIONS
+        for name in LAYERS
         for need in (True, False)
     },
 }
@@ -131,10 +115,10 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("name", ATTENTIONS)
+@pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.parametrize("need_weights", [True, False])
 def test_sizes_and_types_that_do_not_fit_are_refused(name, need_weights):
-    call = partial(ATTENTIONS[name].make(), need_weights=need_weights)
+    call = partial(LAYERS[name].make(), need_weights=need_weights)
     for shapes, message in SHAPES.values():
         refuses(call, ValueError, message, *(array(normal(*shape)) for shape in shapes))
     for which in range(3):
@@ -144,19 +128,19 @@ def test_sizes_and_types_that_do_not_fit_are_refused(name, need_weights):
         refuses(call, TypeError, message, *arrays)
 
 
-@pytest.mark.parametrize("name", ATTENTIONS)
+@pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.parametrize("which", ["queries", "keys"])
 def test_vectors_of_another_dimension_are_refused(name, which):
     sizes = {"queries": D, "keys": D} | {which: D + 1}
     shapes = (B, N, sizes["queries"]), (B, M, sizes["keys"]), (B, M, 2)
     message = "queries and keys must have equal dimensions, got queries of dimension {} and keys of"
     message = message.format(sizes["queries"])
-    if name.startswith(("additive", "bilinear")) and (name, which) != ("bilinear", "keys"):
+    if name.startswith(("additive", "bilinear", "heads")) and (name, which) != ("bilinear", "keys"):
         message = f"{which} must have dimension 3, got {shapes[which == 'keys']}"
     if (name, which) == ("bilinear", "keys"):
         message = "dimension 3"  # the size of keys may be known as such, or by the matrix alone
     for need_weights in (True, False):
-        call = partial(ATTENTIONS[name].make(), need_weights=need_weights)
+        call = partial(LAYERS[name].make(), need_weights=need_weights)
         refuses(call, ValueError, message, *(array(np.ones(shape)) for shape in shapes))
 
 

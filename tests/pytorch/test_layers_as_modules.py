@@ -88,12 +88,6 @@ def test_inside_a_transform_the_first_call_is_refused_and_the_layer_stays_lazy(n
     assert layer(x, x, x).shape == want.shape
 
 
-def test_heads_with_given_sizes_are_not_lazy():
-    layer = MultiHeadAttention(6, 3, query_size=2, key_size=3, value_size=4)
-    sizes = [layer.get_submodule(name).in_features for name in ("W_q", "W_k", "W_v", "W_o")]
-    assert sizes == [2, 3, 4, 6]
-
-
 @every_layer
 def test_types_that_do_not_agree_are_refused_before_any_product(name):
     layer, (queries, keys, values) = LAYERS[name].make(), arrays_of()
