@@ -13,7 +13,7 @@ from jax.test_util import check_grads
 
 from d2l_attention import jax as ours
 from tests.contract import oracle
-from tests.contract.comparing import TOLERANCE, close, refuses
+from tests.contract.comparing import HALF, TOLERANCE, close, refuses
 from tests.contract.samples import LAYERS, MASKS, B, D, M, N, array_of, arrays_of
 from tests.jax.adapter import parameters
 
@@ -43,12 +43,25 @@ def test_double_precision_is_kept_where_jax_has_it():
 
 
 @every_layer
-def test_numpy_arrays_and_strict_ranks_are_taken_without_a_warning(name, recwarn):
+def test_numpy_arrays_and_strict_promotion_are_taken_without_a_warning(name, recwarn):
+    layer, half, lens = LAYERS[name].make(), arrays_of(dtype="bfloat16"), np.array([4, 2], "int8")
     queries, keys, values = (np.asarray(x, "float64") for x in arrays_of())
-    with jax.numpy_rank_promotion("raise"):
-        LAYERS[name].make()(queries, keys, values, [4, 2])
-        ours.rotate(queries[..., :2])
+    with jax.numpy_rank_promotion("raise"), jax.numpy_dtype_promotion("strict"):
+        layer(queries, keys, values, lens)
+        nnx.grad(lambda layer: layer(*half, lens, mask=np.ones((N, M))).sum())(layer)
+        message = "queries, keys, values must have one type, got bfloat16 and float32 and float32"
+        refuses(layer, TypeError, message, half[0], keys, values)
+        ours.rotate(half[0][..., :2])
+        ours.nadaraya_watson(keys[0], lens[[0, 1, 0, 1]], queries[0], ours.gaussian)
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("dtype", HALF)
+def test_scores_of_half_inputs_have_the_digits_of_single_precision(dtype):
+    q, k = (array_of(B, N, 50, seed=seed, dtype=dtype) for seed in (0, 1))
+    cosine = ours.CosineAttention(temperature=0.07)
+    for layer in (ours.DotProductAttention(), cosine, ours.DistanceAttention()):
+        close(layer.score(q, k), layer.score(*(x.astype("float32") for x in (q, k))))
 
 
 # ---- as layers of Flax
@@ -63,7 +76,10 @@ def test_a_call_changes_nothing_and_a_copy_holds_the_same_numbers_and_no_random_
     assert nnx.split(layer)[0] == graph
     for got, held in zip(*map(jax.tree.leaves, (nnx.split(layer)[1], state)), strict=True):
         assert got is held
-    for twin in (copy.deepcopy(layer), nnx.clone(layer), nnx.merge(graph, state)):
+    start = {"temperature": 2.0} if name == "cosine" else {}
+    other = getattr(ours, LAYERS[name].kind)(**LAYERS[name].sizes | start, rngs=nnx.Rngs(1))
+    nnx.update(other, state)
+    for twin in (copy.deepcopy(layer), nnx.clone(layer), nnx.merge(graph, state), other):
         close(twin(*arrays, [4, 2]), want, 0)
 
 
@@ -107,10 +123,19 @@ def test_a_call_may_decide_about_dropout_and_bring_its_own_keys(name):
     assert (np.asarray(first) != np.asarray(other)).any()
 
 
-def test_a_mask_that_a_compiled_function_closes_over_is_a_mask():
-    scores, mask = jnp.ones((1, 2, 3)), jnp.array([[True, True, False], [True, False, False]])
-    weights = jax.jit(lambda scores: ours.masked_softmax(scores, mask=mask))(scores)
-    np.testing.assert_array_equal(weights[0], [[0.5, 0.5, 0], [1, 0, 0]])
+@every_layer
+def test_lists_may_be_traced_and_a_mask_of_other_numbers_makes_nan_where_it_is(name):
+    call, keep = partial(LAYERS[name].make(), *arrays_of(), need_weights=True), MASKS["(n, m)"]
+    want, wrong = call([4, 2], mask=keep), jnp.log(keep)  # 0 and -inf
+    for got in (
+        jax.jit(call)([4, 2], mask=keep.tolist()),
+        jax.jit(lambda n: call([n, 2], mask=keep))(4),
+    ):
+        jax.tree.map(close, got, want)
+    for known in (call, jax.jit(lambda mask: call(mask=wrong))):
+        refuses(known, TypeError, "mask must be boolean", mask=wrong)
+    assert all(np.isnan(x).all() for x in jax.jit(call)(mask=wrong))
+    assert np.isnan(jax.jit(ours.masked_softmax)(want[1], mask=wrong)).all()
 
 
 def test_a_layer_without_dropout_needs_no_keys_also_in_training():
