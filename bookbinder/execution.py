@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import matplotlib
 from jupyter_core.paths import ENV_JUPYTER_PATH
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
@@ -27,6 +28,8 @@ def kernel_environment(framework: str = "") -> dict[str, str]:
 
     `framework` is that of the edition; by default D2L_FRAMEWORK names it, or it is the first.
     """
+    # Where the home cannot be written, it names another folder in MPLCONFIGDIR; kernels would warn.
+    matplotlib.get_cachedir()
     framework = framework or os.environ.get("D2L_FRAMEWORK", "")
     framework = framework or read_book(ROOT).editions[0].framework
     return {

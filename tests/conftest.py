@@ -24,6 +24,9 @@ FRAMEWORK = load(os.environ["D2L_FRAMEWORK"])
 collect_ignore = [name for name in known() if not FRAMEWORK.__name__.endswith(f".{name}")]
 ROOT = Path(__file__).resolve().parent.parent
 NBVALS_OWN_LIMIT = 2000  # seconds of a cell, where the command line names none
+# Nothing is read from the user's home, nor written there: perhaps nobody can.
+HOMES = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+SHORT = 60  # letters: on some systems the path of a socket has 103
 NO_GPU = "DEVICE=cuda was asked for, and the framework sees no such device on this machine"
 
 DATA = ROOT / "tests" / "data"
@@ -56,8 +59,10 @@ def pytest_configure(config):
 
 def reach_kernels_by_files():
     """Let kernels have sockets that are files: two processes may be given the same free port."""
-    folder = tempfile.mkdtemp(prefix="kernels-")  # short: a socket's path has 107 characters
+    short = tempfile.gettempdir() if len(tempfile.gettempdir()) < SHORT else "/tmp"
+    folder = tempfile.mkdtemp(prefix="kernels-", dir=short)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ |= dict.fromkeys(HOMES, folder)
     write = KernelManager.write_connection_file
 
     def write_connection_file(manager, **options):

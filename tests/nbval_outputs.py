@@ -16,6 +16,8 @@ def compare_outputs(cell, compare, new, stored):
     """Return whether the outputs of a cell agree; what differs stands in its report."""
     (near, new), (wanted, stored) = apart(new), apart(stored)
     same = compare(new, stored, cell.parent.skip_compare)
+    if not same:  # nbval names stderr, and keeps to itself what stands there
+        cell.comparison_traceback += [output["stderr"] for output in new if "stderr" in output]
     if reason := difference(near, wanted):
         cell.comparison_traceback.append(reason)
     return same and not reason
