@@ -20,17 +20,21 @@ from d2l_attention.checks import (
     check_even,
     check_features,
     check_inputs,
+    check_lengths,
     check_mask,
+    check_numbers,
     check_pairs,
     check_positions,
     check_positive,
     check_projected,
+    check_rate,
     check_room,
     check_same_size,
     check_scores,
     check_sizes,
     check_valid_lens,
     check_vectors,
+    check_whole_sizes,
 )
 from d2l_attention.figures import show_heatmaps, use_svg_display
 from d2l_attention.machine import environment_report
@@ -65,9 +69,9 @@ def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -
     all axes but n may be 1: (b, 1, n) for x (b, H, n, d). None: 0 to n - 1.
     TypeError: x is not floating point. ValueError: d is odd, or wrong shapes.
     """
-    check_even(x := tf.convert_to_tensor(x))
+    x, positions = as_tensors(x=x, positions=positions)
+    check_even(x)
     positions = tf.range(sizes(x)[-2]) if positions is None else positions
-    positions = tf.convert_to_tensor(positions)
     check_positions(known(sizes(positions)), known(sizes(x)[:-1]))
     exact = wide(x)  # TensorFlow multiplies equal types only
     a = angles(tf.cast(positions, exact.dtype), x.shape[-1], base)
@@ -323,12 +327,12 @@ class GPT(keras.Model):
 # From book/08_kernels.md, Choose how the weight falls
 def gaussian(r: Tensor) -> Tensor:
     """Return exp(-r^2 / 2), elementwise, for distances of any shape."""
-    return tf.exp(-0.5 * r**2)
+    return tf.exp(tf.square(r) / -2)
 
 
 def boxcar(r: Tensor) -> Tensor:
     """Return 1 where |r| <= 1, else 0, for distances of any shape."""
-    return tf.cast(tf.abs(r) <= 1, r.dtype)
+    return tf.cast(tf.abs(r) <= 1, tf.convert_to_tensor(r).dtype)
 
 
 def triangular(r: Tensor) -> Tensor:
@@ -338,7 +342,7 @@ def triangular(r: Tensor) -> Tensor:
 
 def epanechnikov(r: Tensor) -> Tensor:
     """Return 3/4 max(0, 1 - r^2), elementwise, for any shape."""
-    return 0.75 * tf.maximum(1 - r**2, 0)
+    return tf.maximum(1 - tf.square(r), 0) * 3 / 4
 
 
 def constant(r: Tensor) -> Tensor:
@@ -353,16 +357,17 @@ def pairwise_distances(queries: Tensor, keys: Tensor) -> Tensor:
     For d = 1, (n,) and (m,) will do. ValueError: other shapes. Where points
     meet, the gradient is 0.
     """
+    queries, keys = as_tensors(queries=queries, keys=keys)
     check_vectors(queries, keys)
     q, k = (x[:, None] if len(x.shape) == 1 else x for x in (queries, keys))
-    if q.dtype.is_integer and k.dtype.is_integer:  # in uint8, 1 - 3 is 254
-        q, k = tf.cast(q, tf.int64), tf.cast(k, tf.int64)
-    gaps = q[:, None] - k  # (n, 1, d) - (m, d) -> (n, m, d)
-    gaps = gaps if gaps.dtype.is_floating else tf.cast(gaps, tf.float32)
+    kind = keras.backend.result_type(q.dtype, k.dtype, float)
+    whole = q.dtype.is_integer and k.dtype.is_integer  # uint8: 1 - 3 is 254
+    q, k = (tf.cast(x, tf.float64 if whole else kind) for x in (q, k))
+    gaps = wide(q)[:, None] - wide(k)  # (n, 1, d) - (m, d) -> (n, m, d)
     squares = tf.reduce_sum(gaps**2, -1)  # (n, m)
     # A root of 0 has no finite slope, and its gradient would be NaN.
     apart = squares != 0  # not > 0: that would make NaN a distance of 0
-    return tf.where(apart, tf.sqrt(tf.where(apart, squares, 1)), 0)
+    return tf.cast(tf.where(apart, tf.sqrt(tf.where(apart, squares, 1)), 0), kind)
 
 
 def nadaraya_watson(
@@ -376,10 +381,11 @@ def nadaraya_watson(
     A NaN target makes all predictions NaN, and `boxcar` and `constant` hide
     a NaN distance: its similarity is 0 or 1.
     """
+    x_train, y_train = as_tensors(x_train=x_train, y_train=y_train)
     check_pairs(x_train, y_train)
     r = pairwise_distances(x_val, x_train)
-    similarity = tf.cast(kernel(r), r.dtype)
-    weights = similarity / tf.reduce_sum(similarity, -1, keepdims=True)
+    similarity = tf.cast(kernel(r), wide(r).dtype)
+    weights = tf.cast(similarity / tf.reduce_sum(similarity, -1, keepdims=True), r.dtype)
     return tf.tensordot(weights, tf.cast(y_train, r.dtype), 1), weights
 
 
@@ -395,26 +401,26 @@ def known(shape: tuple) -> tuple:
     return tuple(s if isinstance(s, int) else None for s in shape)
 
 
-def check_range(lens: Tensor | np.ndarray, m: int | Tensor) -> None:
-    """Raise ValueError if a length lies outside 0..m, where that is known.
+def as_tensors(**args: Tensor | list | None) -> list[Tensor | None]:
+    """Return arrays and lists, also lists of tensors, as tensors."""
+    for name, x in args.items():
+        if x is not None:
+            check_numbers(name, x)
+    return [x if x is None else tf.convert_to_tensor(x) for x in args.values()]
 
-    A graph has no values yet, and those on a GPU would have to be waited for.
-    """
-    if any(map(tf.is_symbolic_tensor, (lens, m))) or 0 in lens.shape:
-        return
-    if "GPU" in getattr(lens, "device", ""):
-        return
-    least, most = np.min(lens), np.max(lens)
-    if least < 0 or most > m:
-        raise ValueError(f"valid_lens must lie in 0..{m}, got {least}..{most}")
+
+def check_range(lens: Tensor, shape: tuple) -> None:
+    """Check lengths, but not in a graph, nor on a GPU, which would wait."""
+    values = None if "GPU" in lens.device else tf.get_static_value(lens)
+    if values is not None:
+        check_lengths(values, known(shape))
 
 
 def length_mask(shape: tuple, valid_lens: Tensor | list) -> Tensor:
     """Return a mask, True at a row's first keys, (b, 1, ..., 1 or n, m)."""
-    made = tf.is_tensor(valid_lens)  # else a list or an array
-    lens = (tf.convert_to_tensor if made else np.asarray)(valid_lens)
+    (lens,) = as_tensors(valid_lens=valid_lens)
     check_valid_lens(lens, known(shape))  # integers, (b,) or (b, n)
-    check_range(lens, shape[-1])  # 0..m
+    check_range(lens, shape)  # 0..m
     lens = tf.cast(lens, tf.int32)
     each = len(lens.shape) > len(shape[:-2][:1])  # a length for each query
     rows = lens if each else lens[..., None]  # (b, n or 1)
@@ -433,7 +439,7 @@ def attention_mask(
     Lengths, mask and errors are as in masked_softmax.
     """
     if mask is not None:
-        mask = tf.convert_to_tensor(mask)
+        (mask,) = as_tensors(mask=mask)
         if mask.dtype.is_integer:  # Keras's masks may be 0 and 1
             mask = tf.cast(mask, tf.bool)
         check_mask(mask, known(shape))
@@ -456,19 +462,20 @@ def masked_softmax(
 
     Args: X, floating-point scores (b, ..., n, m) or, of one example, (n, m);
         valid_lens, integers in 0..m, (b,) or (b, n); mask, boolean or 0 and
-        1, broadcastable, True = may attend; with heads, three axes are
-        (H, n, m), and refused where b is H.
+        1, True = may attend: two axes are (n, m), three (b, 1, m) or
+        (b, n, m), with heads (H, n, m), and refused where b is H.
     Raises: TypeError for another data type; ValueError for a wrong shape, or
         a length outside 0..m (on the CPU only, and not inside a graph).
     """
+    (X,) = as_tensors(X=X)
     check_scores(X)
-    keep = attention_mask(sizes(X), valid_lens, mask)
+    keep, scores = attention_mask(sizes(X), valid_lens, mask), wide(X)
     if keep is None:
-        return tf.nn.softmax(X)
+        return tf.cast(tf.nn.softmax(scores), X.dtype)
     some = tf.reduce_any(keep, -1, keepdims=True)  # (..., n, 1): any key left?
-    fill = tf.cast(tf.where(some, -np.inf, 0.0), X.dtype)
-    scores = tf.where(keep, X, fill)
-    return tf.nn.softmax(scores) * tf.cast(some, X.dtype)
+    fill = tf.cast(tf.where(some, -np.inf, 0.0), scores.dtype)
+    weights = tf.nn.softmax(tf.where(keep, scores, fill))
+    return tf.cast(weights, X.dtype) * tf.cast(some, X.dtype)
 
 
 # From book/10_masked_softmax.md, Keep NaN out of the padding
@@ -499,7 +506,8 @@ def fused_attention(
     Args: keep, mask with the axes of the scores; scale, 1 / sqrt(d) by
         default.
     """
-    if one_head := len(queries.shape) == 3:  # (b, n, d) -> (b, 1, n, d)
+    one_head = len(queries.shape) == 3
+    if one_head:  # (b, n, d) -> (b, 1, n, d)
         queries, keys, values = (x[:, None] for x in (queries, keys, values))
         keep = None if keep is None else keep[:, None]
     order = (0, 2, 1, 3)  # (b, heads, n, d) -> (b, n, heads, d) and back
@@ -521,6 +529,7 @@ class Attention(keras.layers.Layer):
     """
 
     def __init__(self, dropout: float = 0.0, *, seed: int | None = None, **options) -> None:
+        check_rate("dropout", dropout)
         super().__init__(**options)
         self.dropout = keras.layers.Dropout(dropout, seed=seed, dtype=self.dtype_policy)
         self.supports_masking = True
@@ -532,7 +541,7 @@ class Attention(keras.layers.Layer):
     def score(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Return the scores (b, n, m)."""
         q, k = self.features(queries, keys)
-        return by_group(q, k, transpose_b=True)  # -> (b, n, m)
+        return by_group(wide(q), wide(k), transpose_b=True)  # -> (b, n, m)
 
     def call(
         self,
@@ -551,25 +560,25 @@ class Attention(keras.layers.Layer):
 
         With `need_weights`, return the output and the weights (b, n, m)
         from before dropout, which works in `training` only. Keras hands on
-        `keys_mask` (b, m), the mask of an Embedding of the keys.
+        `keys_mask`, (b, m) or (b, ..., m), that of an Embedding of the keys.
         Heads or other axes may follow b, or b be missing; of heads, each of
         keys and values may serve `shared` of queries. `valid_lens`, `mask`:
         masked_softmax, lists by name. NaN in padded keys and values does no
-        harm; in padded *queries* it reaches gradients. The output has the
-        layer's compute dtype.
+        harm; in padded *queries* it reaches gradients. Scores and softmax
+        are in float32 or wider; results have the layer's compute dtype.
         """
         one_each = queries if shared == 1 else queries[:, ::shared]
         check_sizes(one_each, keys, values)
         shape = (*sizes(queries)[:-1], sizes(keys)[-2])  # (b, n, m)
         keep = attention_mask(shape, valid_lens, mask)
-        keep = with_keys_mask(keep, keys_mask)
+        keep = with_keys_mask(shape, keep, keys_mask)
         by_head = keep is not None and keep.shape[1] != 1
         if shared > 1 and (by_head or type(self).score is not Attention.score):
             keys, values = (tf.repeat(x, shared, 1) for x in (keys, values))
         keys, values = zero_padding(keep, keys, values)
-        weights = masked_softmax(self.score(queries, keys), mask=keep)
+        weights = tf.cast(masked_softmax(self.score(queries, keys), mask=keep), values.dtype)
         used = self.dropout(weights, training=training)
-        output = by_group(tf.cast(used, values.dtype), values)  # (b, n, v)
+        output = by_group(used, values)  # (b, n, v)
         return (output, weights) if need_weights else output
 
     def compute_mask(self, queries: Tensor, previous_mask: Tensor | None) -> Tensor | None:
@@ -583,12 +592,13 @@ class Attention(keras.layers.Layer):
     compute_output_spec = keras.Operation.compute_output_spec  # by a trial
 
 
-def with_keys_mask(keep: Tensor | None, keys_mask: Tensor | None) -> Tensor | None:
+def with_keys_mask(shape: tuple, keep: Tensor | None, keys_mask: Tensor | None) -> Tensor | None:
     """Join a mask with that of an Embedding of the keys, (b, m)."""
     if keys_mask is None:
         return keep
-    axes = 3 if keep is None else len(keep.shape)  # with heads: 4
-    each = keys_mask[:, *(None,) * (axes - 2)]  # (b, m) -> (b, 1, m)
+    (keys_mask,) = as_tensors(keys_mask=keys_mask)
+    more = (None,) * (len(shape) - len(keys_mask.shape))  # with heads: 2
+    each = attention_mask(shape, mask=keys_mask[..., *more, :])  # (b, 1, m)
     return each if keep is None else keep & each
 
 
@@ -612,7 +622,7 @@ class DotProductAttention(Attention):
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
         """Return q / sqrt(d) and k, both of dimension d."""
         check_same_size(queries, keys)
-        return queries / queries.shape[-1] ** 0.5, keys
+        return wide(queries) / queries.shape[-1] ** 0.5, keys
 
 
 # From book/13_additive_attention.md, Score block by block
@@ -621,41 +631,45 @@ def wide(x: Tensor) -> Tensor:
     return x if x.dtype == tf.float64 else tf.cast(x, tf.float32)
 
 
+def score_all(query: Tensor, k: Tensor, w_v: Tensor) -> Tensor:
+    """Return the scores of all pairs at once."""
+    hidden = tf.tanh(query[..., None, :] + k)  # (b, 1, h) + (b, m, h)
+    return tf.linalg.matvec(hidden, w_v)  # (b, m, h) x (h,) -> (b, m)
+
+
 @tf.function(reduce_retracing=True)
 def score_each(queries: Tensor, k: Tensor, w_v: Tensor) -> Tensor:
     """Return the scores (n, b, m) of queries (n, b, h), one by one."""
-
-    @tf.recompute_grad
-    def score(query: Tensor, k: Tensor, w_v: Tensor) -> Tensor:
-        hidden = tf.tanh(query[..., None, :] + k)  # (b, 1, h) + (b, m, h)
-        return tf.linalg.matvec(hidden, w_v)  # (b, m, h) x (h,) -> (b, m)
-
+    score = tf.recompute_grad(score_all)
     return tf.map_fn(lambda query: score(query, k, w_v), queries, parallel_iterations=1)
 
 
 def additive_scores(q: Tensor, k: Tensor, w_v: Tensor) -> Tensor:
-    """Return the scores w_v . tanh(q + k), (b, n, m), query by query.
+    """Return the scores w_v . tanh(q + k), (b, n, m), in float32 or wider.
 
-    The backward pass computes each query anew, and has no derivative
-    itself. In float32 or wider inside.
+    Beyond 2^18 hidden units, or for open n or m, query by query: there second
+    derivatives, forward mode, tf.vectorized_map of gradients and TFLite fail.
 
     Args: q and k, projected queries (b, n, h) and keys (b, m, h), or with
         heads; w_v, weights (h,) of the hidden units.
     """
+    q, k, w_v = map(wide, as_tensors(q=q, k=k, w_v=w_v))
+    units = (*q.shape[1:], k.shape[-2])  # of all pairs: b n h m, or open
+    if None not in units and np.prod((q.shape[0] or 1, *units)) <= 2**18:
+        return score_all(q, k[..., None, :, :], w_v)
     n = sizes(q)[-2]
-    queries = tf.einsum("...nh->n...h", wide(q))  # (b, n, h) -> (n, b, h)
+    queries = tf.einsum("...nh->n...h", q)  # (b, n, h) -> (n, b, h)
     more = [0, tf.maximum(1 - n, 0)]  # tf.map_fn needs one query
     queries = tf.pad(queries, [more] + [[0, 0]] * (len(q.shape) - 1))
     inside = not tf.executing_eagerly()  # a graph takes the function itself in
     each = score_each.python_function if inside else score_each
-    scores = each(queries, wide(k), wide(w_v))[:n]
-    return tf.cast(tf.einsum("n...m->...nm", scores), q.dtype)  # (b, n, m)
+    return tf.einsum("n...m->...nm", each(queries, k, w_v)[:n])  # (b, n, m)
 
 
 # From book/13_additive_attention.md, Build the layer
 def linear(units: int, name: str, dtype: object, bias: bool = False) -> keras.layers.Dense:
     """Return a dense layer, without bias unless asked for."""
-    return keras.layers.Dense(units, use_bias=bias, name=name, dtype=dtype)
+    return keras.layers.Dense(int(units), use_bias=bias, name=name, dtype=dtype)
 
 
 @keras.saving.register_keras_serializable("d2l_attention")
@@ -663,11 +677,11 @@ class AdditiveAttention(Attention):
     """Additive attention: scores w_v^T tanh(W_q q + W_k k).
 
     With num_hiddens = h hidden units (Bahdanau, Cho, Bengio, 2015, appendix
-    A.1.2). The first call takes the sizes of queries and keys. It has no
-    second derivatives.
+    A.1.2); see `additive_scores`. The first call takes the sizes of inputs.
     """
 
     def __init__(self, num_hiddens: int, dropout: float = 0.0, **options) -> None:
+        check_whole_sizes(num_hiddens=num_hiddens)
         super().__init__(dropout, **options)
         self.W_q = linear(num_hiddens, "W_q", self.dtype_policy)
         self.W_k = linear(num_hiddens, "W_k", self.dtype_policy)
@@ -731,8 +745,7 @@ class BilinearAttention(Attention):
     """
 
     def __init__(self, rank: int | None = None, dropout: float = 0.0, **options) -> None:
-        if rank is not None:
-            check_positive("rank", rank)
+        check_whole_sizes(rank=rank)
         super().__init__(dropout, **options)
         self.rank = rank
 
@@ -752,7 +765,7 @@ class BilinearAttention(Attention):
         check_features("keys", keys, self.key_size)
         q = self.W_q(queries)
         k = keys if self.W_k is None else self.W_k(keys)
-        return q / q.shape[-1] ** 0.5, k
+        return wide(q) / q.shape[-1] ** 0.5, k
 
 
 # From book/14_distance_bilinear_cosine.md, Cosine
@@ -768,9 +781,12 @@ class CosineAttention(Attention):
     ) -> None:
         check_positive("temperature", temperature)
         super().__init__(dropout, **options)
-        self.start = temperature  # weight decay pulls back to it, not to 1
         self.log_ratio = self.add_weight(
-            shape=(), initializer="zeros", trainable=learnable, name="log_ratio"
+            initializer="zeros", trainable=learnable, name="log_ratio", autocast=False
+        )  # weight decay pulls back to the start, not to 1
+        start = keras.initializers.Constant(float(temperature))
+        self.start = self.add_weight(
+            initializer=start, trainable=False, name="start", autocast=False
         )
 
     @property
@@ -780,8 +796,8 @@ class CosineAttention(Attention):
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
         """Return q / (|q| temperature) and k / |k|."""
         check_same_size(queries, keys)
-        temperature = tf.cast(self.temperature, queries.dtype)
-        return unit_vectors(queries) / temperature, unit_vectors(keys)
+        q, k = unit_vectors(wide(queries)), unit_vectors(wide(keys))
+        return q / tf.cast(self.temperature, q.dtype), k
 
 
 # From book/16_what_attention_costs.md, Count the bytes
@@ -822,6 +838,7 @@ class KeyValueCache(tf.Module):
     """
 
     def __init__(self, b: int, num_heads: int, m: int, d: int, dtype: str = "float32") -> None:
+        check_whole_sizes(b=b, num_heads=num_heads, m=m, d=d)
         super().__init__()
         zeros = tf.zeros((b, num_heads, m, d), dtype)
         self.keys = tf.Variable(zeros, trainable=False)
@@ -847,24 +864,22 @@ class KeyValueCache(tf.Module):
         check_cache(self, keys, values)
         b, _, new, _ = sizes(keys)
         self.check_room(new)
-        real = tf.ones((b, new), bool) if keys_mask is None else keys_mask
+        real = with_keys_mask((b, new), tf.ones((b, new), bool), keys_mask)
         first = tf.stack([0, 0, self.length, 0])
         both = (self.keys, keys), (self.values, values)
         for held, x in both:
             x = tf.cast(x, held.dtype)
             held.assign(keras.ops.slice_update(held.value(), first, x))
-        real = keras.ops.slice_update(self.real.value(), first[1:3], real)
-        self.real.assign(real)
+        self.real.assign(keras.ops.slice_update(self.real.value(), first[1:3], real))
         self.length.assign_add(new)
         return tuple(tf.cast(held, x.dtype) for held, x in both)
 
 
 def lasting_mask(shape: tuple, valid_lens, first, new) -> Tensor | None:
     """Return the mask (b, 1, new) of new keys by lengths (b,), else None."""
-    if valid_lens is None or len(np.shape(valid_lens)) != 1:
+    if valid_lens is None or len(valid_lens.shape) != 1:
         return None
-    inside = attention_mask(shape, valid_lens)  # (b, 1, m)
-    return inside[:, :, first : first + new]
+    return attention_mask(shape, valid_lens)[:, :, first : first + new]
 
 
 class Heads(keras.layers.Layer):
@@ -887,7 +902,7 @@ class Heads(keras.layers.Layer):
         check_divides("num_kv_heads", kv_heads, "num_heads", num_heads)
         super().__init__(**options)
         kv_hiddens = num_hiddens // num_heads * kv_heads
-        self.num_heads, self.num_kv_heads = num_heads, kv_heads
+        self.num_heads, self.num_kv_heads = int(num_heads), int(kv_heads)
         dtype = self.dtype_policy.name  # Keras can save a name
         seeded = {} if seed is None else {"seed": seed}
         self.attention = attention(dropout=dropout, dtype=dtype, **seeded)
@@ -979,36 +994,37 @@ class MultiHeadAttention(Heads):
             training: whether dropout works.
         """
         check_inputs(self, queries, keys, values)
+        valid_lens, mask = as_tensors(valid_lens=valid_lens, mask=mask)
         (b, n, _), new = sizes(queries), sizes(keys)[1]
         places, past = new, 0
         if cache is not None:
             cache.check_room(new)
             places, past = cache.keys.shape[-2], cache.length.value()
-        shape = (b, n, places)
-        by_head = len(np.shape(mask)) == 4  # one for each head
-        heads = (self.num_heads,) if by_head else ()
-        keep = attention_mask((b, *heads, n, places), valid_lens, mask)
+        by_head = mask is not None and len(mask.shape) == 4
+        shape = (b, *[self.num_heads] * by_head, n, places)
+        keep = attention_mask(shape, valid_lens, mask)
         if causal or cache is not None:
             rows = n if causal else 1  # one row for all: what is there
             order = causal_mask(rows, places, past + new - rows)
             keep = order[None] if keep is None else keep & order
         if cache is None:
-            keep = with_keys_mask(keep, keys_mask)
+            keep = with_keys_mask(shape, keep, keys_mask)
             seen = tf.reduce_any(keep, 1) if by_head else keep
         else:
-            seen = lasting_mask(shape, valid_lens, past, new)
-            seen = with_keys_mask(seen, keys_mask)
+            seen = lasting_mask((b, n, places), valid_lens, past, new)
+            seen = with_keys_mask((b, 1, new), seen, keys_mask)
         keys, values = zero_padding(seen, keys, values)
         q = split_heads(self.W_q(queries), self.num_heads)
         k = split_heads(self.W_k(keys), self.num_kv_heads)
         v = split_heads(self.W_v(values), self.num_kv_heads)
         if cache is not None:
             k, v = cache.append(k, v, keys_mask)
-            keep = with_keys_mask(keep, cache.real)
+            keep = with_keys_mask(shape, keep, cache.real)
         if keep is not None and not by_head:
             keep = keep[:, None]  # (b, n, m) -> (b, 1, n, m)
         how = {"mask": keep, "need_weights": need_weights, "training": training}
-        if (shared := self.num_heads // self.num_kv_heads) > 1:
+        shared = self.num_heads // self.num_kv_heads
+        if shared > 1:
             if type(self.attention).call is Attention.call:
                 how["shared"] = shared
             else:  # it may not know of shared heads
