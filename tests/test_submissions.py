@@ -193,7 +193,7 @@ def test_what_a_teacher_and_a_spreadsheet_write_stays(tmp_path, graded, capsys, 
     assert table["ann"]["remarks"] == "1 points: 0,5 by hand, 0 by the grader"
     assert table["cleo"]["remarks"] == "1 points: 2 by hand, 1 by the grader"
     assert [table[name]["points"] for name in ("0012345", "ann", "ben")] == ["2", "0.5", "0.75"]
-    assert capsys.readouterr().out.endswith("nothing is handed in by this name: by 0012345\n")
+    assert capsys.readouterr().out.endswith("as nobody has this name: by 0012345\n")
 
 
 # What a spreadsheet does to a table, and what is said before anything is written.

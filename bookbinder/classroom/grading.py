@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from nbformat import NotebookNode
@@ -29,6 +28,12 @@ from d2l_attention.practice.exercises import Exercise, Stream
 
 IMPORTS = (ast.Import, ast.ImportFrom)
 START, CELL, ANSWER, ALL = 120, 30, 10, 240  # seconds
+IN_PLACE = "The values are right, but your code writes into its arguments: make a new array."
+NO_CHECK = """\
+import d2l_attention.practice, types
+passed = types.SimpleNamespace(passed=True, status="passed", mistake=None)
+d2l_attention.practice.check = lambda *a, passed=passed, **k: passed
+del passed, types"""  # the solutions, which it would ask, are not here
 NO_START = "the sandbox for students' code does not start"
 LATE = ("no answer after", "this notebook has taken more than", NO_START)  # so remarks begin
 
@@ -41,14 +46,6 @@ class Question:
     answer: str
 
 
-NO_CHECK = """\
-import d2l_attention.practice, types
-passed = types.SimpleNamespace(passed=True, status="passed", mistake=None)
-d2l_attention.practice.check = lambda *a, passed=passed, **k: passed
-del passed, types"""  # the solutions, which it would ask, are not here
-IN_PLACE = "The values are right, but your code writes into its arguments: make a new array."
-
-
 class NoAnswerError(Exception):
     """The student's code raises an error, ends or hangs."""
 
@@ -58,44 +55,44 @@ def grade(
 ) -> dict[str, Result]:
     """Return number -> result; a submission that ends or hangs loses that answer only."""
     results: dict[str, Result] = {}
-    asked, at = {}, {}
+    asked, seen = {}, set()
 
-    def ask_again() -> None:  # some answers stand below their check, or have another name
-        for question in questions:
-            number = question.exercise.number
-            for answer in dict.fromkeys([asked[number], question.answer]):
-                first, now = results[number], (answer, len(session.ran))
-                if not (first.passed or is_late(first) or at[number] == now):
-                    again = session.result(replace(question, answer=answer))
-                    later = lacks_an_answer(first) and not lacks_an_answer(again)
-                    results[number] = again if again.passed or later else first
+    def ask(question: Question) -> None:
+        number, state = question.exercise.number, (question.answer, len(session.ran))
+        first = results.get(number)
+        if (number, state) in seen or (first and (first.passed or is_late(first))):
+            return
+        seen.add((number, state))
+        again = session.result(question)
+        if not first or again.passed or (lacks_an_answer(first) and not lacks_an_answer(again)):
+            results[number] = again
 
     try:
         for step in steps(notebook, questions):
             if isinstance(step, Question):
-                number = step.exercise.number
-                asked[number], at[number] = step.answer, (step.answer, len(session.ran))
-                results[number] = session.result(step)
+                asked[step.exercise.number] = step.answer
+                ask(step)
             else:
                 session.run(step)
-        ask_again()
-        if any(is_bound_elsewhere(notebook, session, result) for result in results.values()):
-            session.begin_anew()
-            at = dict.fromkeys(at)
-            for source in [NO_CHECK, *(cell.source for cell in code_cells(notebook))]:
-                session.run(source)
-            ask_again()
+        for whole in (False, True):
+            if whole and any(stands_in(notebook, session, found) for found in results.values()):
+                session.end()
+                session.ran, session.failed, seen = [], [], set()
+                for source in [NO_CHECK, *(cell.source for cell in code_cells(notebook))]:
+                    session.run(source)
+            for one in questions:  # some answers stand below their check, or have another name
+                ask(replace(one, answer=asked[one.exercise.number]))
+                ask(one)
         return {number: session.told(found, asked[number]) for number, found in results.items()}
     finally:
         session.end()
 
 
-def is_bound_elsewhere(notebook: NotebookNode, session: "Session", result: Result) -> bool:
-    """Say whether a name that is missing stands in a cell in a way that only IPython knows."""
-    if not (name := missing_name(result)) or session.why_missing(name):
-        return False
-    cells = ([cell, parsed(cell)] for cell in code_cells(notebook))
-    return any(mentions(c.source, name) for c, body in cells if not any(map(check_in, body or [])))
+def stands_in(notebook: NotebookNode, session: "Session", result: Result) -> bool:
+    """Say whether a name that is missing stands in a cell, which may bind it as we do not see."""
+    name, cells = missing_name(result), code_cells(notebook)
+    code = (cell.source for cell in cells if not any(map(check_in, parsed(cell) or [])))
+    return bool(name) and not session.why(name) and any(mentions(x, name) for x in code)
 
 
 def mentions(source: str, name: str) -> bool:
@@ -112,7 +109,7 @@ def lacks_an_answer(result: Result) -> bool:
 
 def missing_name(result: Result) -> str:
     found = re.match(r"NameError: name '(\w+)'", result.mistake or "")
-    return found[1] if found and result.status == "error" else ""
+    return found[1] if found else ""
 
 
 def steps(notebook: NotebookNode, questions: list[Question]) -> list[str | Question]:
@@ -138,11 +135,7 @@ class Session:
         self.until = time.monotonic() + ALL
 
     def ask(self, request: dict, seconds: float) -> dict:
-        """Return the reply to a request.
-
-        Raises:
-            NoAnswerError: It is an error, or there is none.
-        """
+        """Return the reply to a request; raise NoAnswerError where it is an error, or none."""
         reply = self.replied(request, seconds)
         if error := reply.get("error"):
             raise NoAnswerError(str(error)[:LONGEST])
@@ -178,10 +171,6 @@ class Session:
         if self.sandbox:  # an error keeps what stands above it
             self.ran.append(source)
 
-    def begin_anew(self) -> None:
-        self.end()
-        self.ran, self.failed = [], []
-
     def give_up(self) -> None:
         """Let another thread end what is running."""
         self.until = 0
@@ -195,18 +184,17 @@ class Session:
     def result(self, question: Question) -> Result:
         return Asked(self, question).result()
 
-    def why_missing(self, name: str) -> str:
+    def why(self, name: str) -> str:
         """Return what the first cell raised in which a name stands that is missing."""
         return next((error for source, error in self.failed if mentions(source, name)), "")
 
     def told(self, result: Result, answer: str) -> Result:
         """Return a result as its student reads it."""
-        if (name := missing_name(result)) and (why := self.why_missing(name)):
+        if (name := missing_name(result)) and (why := self.why(name)):
             return replace(result, mistake=why, message=why)
-        open_ = result.status == "not attempted" or name == answer
-        return (
-            replace(result, status="not attempted", mistake=None, message="") if open_ else result
-        )
+        if result.status == "not attempted" or name == answer:
+            return replace(result, status="not attempted", mistake=None, message="")
+        return result
 
 
 def started(framework: str) -> Sandbox:
@@ -313,43 +301,30 @@ def needed_sources(notebook: NotebookNode, answers: list[str]) -> list[str]:
     code = code_cells(notebook)
     cells = [{} if "raises-exception" in tags_of(cell) else read(cell) for cell in code]
     of = {node: found for cell in cells for node, found in (cell or {}).items()}
-    imported = {n for node in of if isinstance(node, IMPORTS) for n in of[node].bound}
-    needed = {name for answer in answers for name in names_of(answer)}
-    kept = {node for node in of if concerns_all(node)}
+    imported = {name for node in of if isinstance(node, IMPORTS) for name in of[node][1]}
+    needed = names_in([x for a in answers for x in parsed(NotebookNode(source=a)) or []])[1]
+    stars = (node for node in of if isinstance(node, ast.ImportFrom))  # and what all depends on
+    kept = {node for node in stars if node.names[0].name == "*" or node.module == "__future__"}
     while more := {
         node
-        for node, found in of.items()
-        if needed & (found.bound | found.changed - imported) and node not in kept
+        for node, (_, bound, _, changed) in of.items()
+        if needed & (bound | changed - imported) and node not in kept
     }:
         kept |= more
-        needed |= {name for node in more for name in of[node].used}
+        needed |= {name for node in more for name in of[node][2]}
     return [
-        cell.source if nodes is None else "\n".join(x.text for n, x in nodes.items() if n in kept)
+        cell.source if nodes is None else "\n".join(of[x][0] for x in nodes if x in kept)
         for cell, nodes in zip(code, cells, strict=True)
     ]
 
 
-class Statement(NamedTuple):
-    """A statement, the names that it binds and uses, and those whose values it may change."""
-
-    text: str
-    bound: set[str]
-    used: set[str]
-    changed: set[str]
-
-
-def read(cell: NotebookNode) -> dict[ast.stmt, Statement] | None:
-    """Return the statements of a cell but for checks; None where it must be run as it stands."""
+def read(cell: NotebookNode) -> dict[ast.stmt, tuple] | None:
+    """Return of the statements of a cell but for checks the text and three sets of names, those
+    that it binds, uses and may change; None where the cell must be run as it stands."""
     with contextlib.suppress(Exception):
         nodes = [node for node in parsed(cell) if not check_in(node)]
-        return {x: Statement(ast.unparse(x), *names_in([x]), changes(x)) for x in nodes}
+        return {x: (ast.unparse(x), *names_in([x]), changes(x)) for x in nodes}
     return None
-
-
-def names_of(answer: str) -> set[str]:
-    with contextlib.suppress(Exception):
-        return names_in(ast.parse(answer).body)[1]
-    return set()
 
 
 def changes(node: ast.stmt) -> set[str]:
@@ -371,9 +346,3 @@ def root_of(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node
-
-
-def concerns_all(node: ast.stmt) -> bool:
-    """Say whether all that follows needs it: a star import, one from `__future__`."""
-    whole = isinstance(node, ast.ImportFrom)
-    return whole and (node.names[0].name == "*" or node.module == "__future__")

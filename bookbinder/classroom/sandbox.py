@@ -33,11 +33,9 @@ MISSING = "bubblewrap, which keeps a student's code apart, does not work here: s
 
 
 class DiedError(Exception):
-    """The student's code has ended or not answered; the process is gone."""
+    """The student's code has ended or, where it is late, not answered; the process is gone."""
 
-    def __init__(self, what: str, late: bool) -> None:
-        super().__init__(what)
-        self.late = late
+    late = False
 
 
 class Sandbox:
@@ -58,11 +56,7 @@ class Sandbox:
             self.first = os.pidfd_open(json.load(about)["child-pid"])
 
     def said(self, request: dict, seconds: float) -> dict:
-        """Return the reply to a request.
-
-        Raises:
-            DiedError: There was none within these seconds, or it is none; the process is gone.
-        """
+        """Return the reply to a request; DiedError where there was none within these seconds."""
         late = Timer(seconds, self.kill)
         late.start()
         token = uuid.uuid4().hex  # nobody can write the reply to a request that is still to come
@@ -78,7 +72,9 @@ class Sandbox:
             return reply
         self.stop()
         what = "it ends Python" if reply is None else "it writes where answers belong"
-        raise DiedError(what if in_time else f"no answer after {seconds:.0f} s", not in_time)
+        died = DiedError(what if in_time else f"no answer after {seconds:.0f} s")
+        died.late = not in_time
+        raise died
 
     def kill(self) -> None:
         """End the first process inside, with which all others end, and who waits for it."""
@@ -130,7 +126,9 @@ def bubblewrap_works() -> bool:
 def bubblewrap(framework: str, tell: int) -> list[str]:
     """Return the command of a process that sees Python, its packages, and ours without answers."""
     cache = ROOT / "_build" / f"{framework}-cache"  # of compiled programs, in some frameworks
-    system = ["/usr", "/bin", "/lib", "/lib64", sys.base_prefix, sys.prefix, *libraries()]
+    libraries = os.environ.get("LD_LIBRARY_PATH", "").split(":")  # where Python is a module's
+    system = ["/usr", "/bin", "/lib", "/lib64", sys.base_prefix, sys.prefix]
+    system += [x for x in libraries if x[:1] == "/" and any(Path(x).glob("*.so*"))]
     system += [get_path("stdlib"), Path(sys.executable).resolve(), PACKAGE, RUNNER, cache]
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
     command += ["--as-pid-1", "--info-fd", tell]
@@ -139,7 +137,7 @@ def bubblewrap(framework: str, tell: int) -> list[str]:
         command += ["--size", SCRATCH, "--tmpfs", folder]
     for path in filter(lambda path: Path(path).exists(), system):
         command += ["--ro-bind", path, path]
-    for link, target in links_to(Path(sys.executable)):
+    for link, target in links_to(Path(os.path.abspath(sys.executable))):
         if not any(link.is_relative_to(path) for path in system):
             command += ["--symlink", target, link]
     for path in SECRET:
@@ -152,12 +150,6 @@ def bubblewrap(framework: str, tell: int) -> list[str]:
     limits = [f"--as={MEMORY}", "--nproc=500", f"--fsize={SCRATCH}", "--core=0"]
     command += ["prlimit", *limits, "--", sys.executable, RUNNER]
     return list(map(str, command))
-
-
-def libraries() -> list[str]:
-    """Return the folders in which a Python looks for libraries that is not the system's."""
-    paths = os.environ.get("LD_LIBRARY_PATH", "").split(":")
-    return [path for path in paths if path[:1] == "/" and any(Path(path).glob("*.so*"))]
 
 
 def links_to(path: Path) -> Iterator[tuple[Path, str]]:

@@ -20,9 +20,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from tqdm import tqdm
 
 from bookbinder.binding import as_stored, read_edition_chapters
@@ -51,18 +52,14 @@ RUBRIC = """\
 Write them into the column `{number} paper` of `{table}`; then call `make grade` again."""
 
 
-@dataclass
-class Sheet:
-    """A notebook of a submission, with what is to be known of the file."""
+class Sheet(NamedTuple):
+    """A notebook of a submission, with its file and the chapters of which it checks exercises."""
 
     name: str  # from the folder
-    notebook: NotebookNode
     data: bytes
-    python: str  # its version
-    chapters: set[str] = field(init=False)  # of which it checks exercises
-
-    def __post_init__(self) -> None:
-        self.chapters = {number.partition(".")[0] for number in checks_in(self.notebook)}
+    notebook: NotebookNode
+    chapters: set[str]
+    python: list[str]  # its version
 
 
 @dataclass
@@ -86,14 +83,13 @@ def grade_folder(
 ) -> None:
     """Write the table of a folder's submissions beside them; print where it is.
 
-    Args:
-        chapter: Whose exercises are graded; by default the one that most notebooks are of.
-        exam: A Python file with exercises of the teacher's own, in place of a chapter's.
+    It is of the exercises of a chapter, by default the one that most notebooks are of, or of those
+    in a Python file of the teacher's own.
     """
     folder = folder.expanduser()
     submissions, left_out = read_folder(folder, exam)
     edition = book.edition(edition.framework)  # a translated worksheet has the same code
-    name = exam.stem if exam else chapter or commonest_chapter(book, edition, submissions, folder)
+    name = exam.stem if exam else chapter or commonest_chapter(book, submissions, folder)
     chapters = [] if exam else [c for c in read_edition_chapters(book, edition) if c.name == name]
     worksheet = sheets(book, edition, chapters).get(name, new_notebook())
     questions = exam_questions(exam) if exam else questions_in(worksheet, name)
@@ -112,18 +108,16 @@ def grade_folder(
         papers = paper_sheets(table, worksheet, as_stored(book, edition, chapter), submissions)
         for task, sheet in papers.items():
             write_whole(table.folder / f"paper-{task}.ipynb", as_text(sheet))
-    failed = [s.name for s in submissions if s.trouble]
-    said = [f"{table.path}: {len(submissions)} submissions"]
-    said[0] += f", {len(failed)} not graded: {', '.join(failed)}" if failed else ""
-    said += listed("left out", left_out)
-    said += listed("kept, though nothing is handed in by this name", table.kept)
-    for line in said:
-        print("".join(x if x.isprintable() else ascii(x)[1:-1] for x in line))
+    sys.stdout.reconfigure(errors="backslashreplace")  # of names that a terminal cannot show
+    failed, said = [s.name for s in submissions if s.trouble], f"{len(submissions)} submissions"
+    print(f"{table.path}: {said}{listed(f', {len(failed)} not graded', failed)}")
+    for what, names in (("left out", left_out), ("kept, as nobody has this name", table.kept)):
+        print(listed(what, names), end="\n" * bool(names))
 
 
-def listed(what: str, names: list[str]) -> list[str]:
-    more = [f"and {len(names) - MOST_NAMED} more"] * (len(names) > MOST_NAMED)
-    return [f"{what}: {', '.join([*names[:MOST_NAMED], *more])}"] if names else []
+def listed(what: str, names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED)
+    return f"{what}: {', '.join(map(safe, names[:MOST_NAMED]))}{more}" if names else ""
 
 
 # What is handed in
@@ -146,7 +140,7 @@ def read_folder(folder: Path, exam: Path | None) -> tuple[list[Submission], list
         left_out += [file.relative_to(folder).as_posix() for file in others]
         if path.is_dir() or notebooks:
             stem = path.name if path.is_dir() else path.stem
-            name = stem.partition("_assignsubmission_")[0]  # which Moodle writes behind it
+            name = stem.partition("_assignsubmission_")[0].strip()  # which Moodle writes behind it
             submission = submissions.setdefault(name, Submission(name))
             for notebook in notebooks:
                 read_sheet(submission, notebook, folder)
@@ -170,12 +164,12 @@ def read_sheet(submission: Submission, path: Path, folder: Path) -> None:
     try:
         if path.resolve() != folder.resolve() / name:
             trouble = "a link, which may lead to somebody else's"
-        elif path.is_file() and (size := path.stat().st_size) > LARGEST:
-            trouble = f"too large, {size / 2**20:.0f} of {LARGEST >> 20} MB"
-        elif path.is_file():
-            submission.sheets.append(sheet_of(name, path.read_bytes()))
-        else:
+        elif not path.is_file():
             trouble = "no file"
+        elif (size := path.stat().st_size) > LARGEST:
+            trouble = f"too large, {size / 2**20:.0f} of {LARGEST >> 20} MB"
+        else:
+            submission.sheets.append(sheet_of(name, path.read_bytes()))
     except Exception:  # whatever stands in it
         trouble = "no notebook"
     submission.trouble = f"{trouble}: {name}" if trouble else submission.trouble
@@ -188,7 +182,9 @@ def sheet_of(name: str, data: bytes) -> Sheet:
     parts = [raw] if "cells" in raw else raw["worksheets"]  # in notebooks of version 3
     notebook = new_notebook()
     notebook.cells = [cell_of(cell) for part in parts for cell in part["cells"]]
-    return Sheet(name, notebook, data, str(within(raw, "metadata", "language_info", "version")))
+    chapters = {number.partition(".")[0] for number in checks_in(notebook)}
+    version = re.findall(r"\d+", str(within(raw, "metadata", "language_info", "version")))[:2]
+    return Sheet(name, data, notebook, chapters, version)
 
 
 def cell_of(raw: object) -> NotebookNode:
@@ -197,15 +193,11 @@ def cell_of(raw: object) -> NotebookNode:
     texts = source if isinstance(source, list) else [source]
     text = "".join(x for x in texts if isinstance(x, str)).encode(errors="replace").decode()
     kind, tags = within(raw, "cell_type"), within(raw, "metadata", "tags")
-    cell = NotebookNode(cell_type="code" if kind == "code" else "markdown")
-    cell.source = "### " * (kind == "heading") + text[:MOST_IN_A_CELL]
-    cell.metadata = NotebookNode(tags=tags if isinstance(tags, list) else [])
-    found = within(raw, "attachments")
-    cell.attachments = {
-        name: kinds
-        for name, kinds in (found.items() if isinstance(found, dict) else ())
-        if isinstance(kinds, dict) and all(isinstance(x, str) for x in kinds.values())
-    }
+    text = "### " * (kind == "heading") + text[:MOST_IN_A_CELL]
+    cell = new_code_cell(text) if kind == "code" else new_markdown_cell(text)
+    cell.metadata.tags = tags if isinstance(tags, list) else []
+    with contextlib.suppress(Exception):
+        cell.attachments = new_markdown_cell(attachments=within(raw, "attachments")).attachments
     return cell
 
 
@@ -235,15 +227,13 @@ def notes_on(submission: Submission, framework: str) -> list[str]:
     code = "\n".join(cell.source for cell in code_cells(submission.chosen.notebook))
     used = [name for name in known() if re.search(load(name).CODE, code)]
     other = [] if framework in used else [f"code in {x}: FRAMEWORK={x}" for x in used[:1]]
-    theirs, ours = re.findall(r"\d+", submission.chosen.python)[:2], sys.version_info[:2]
+    theirs, ours = submission.chosen.python, sys.version_info[:2]
     refused = any((r.mistake or "").startswith("SyntaxError") for r in submission.results.values())
     versions = f"written in Python {'.'.join(theirs)}, graded in {'.'.join(map(str, ours))}"
     return other + [versions] * (refused and tuple(map(int, theirs)) > ours)
 
 
-def commonest_chapter(
-    book: Book, edition: Edition, submissions: list[Submission], folder: Path
-) -> str:
+def commonest_chapter(book: Book, submissions: list[Submission], folder: Path) -> str:
     sheets = [sheet for submission in submissions for sheet in submission.sheets]
     counts = {n: sum(str(number_of(n)) in x.chapters for x in sheets) for n in book.chapters}
     if not any(counts.values()):
@@ -322,10 +312,8 @@ def grade_all(
                 session.give_up()
             raise
     for submission in todo:
-        if submission.late:
-            table.add(graded(submission))  # once more, with nothing beside it
-        elif not table.has(submission):  # somebody has saved an older table meanwhile
-            table.add(submission)
+        if submission.late or not table.has(submission):  # in a table that was saved meanwhile
+            table.add(graded(submission) if submission.late else submission)  # alone
     table.finish(submissions)
 
 
@@ -345,7 +333,8 @@ class Table:
     ) -> None:
         self.path, self.folder, self.salt = path, path.with_suffix(""), salt
         self.exercises = [question.exercise for question in questions]
-        self.paper, self.stars = on_paper(worksheet), stars_of(worksheet)
+        first = {n: cells[0].source.split("\n")[0] for n, cells in by_exercise(worksheet).items()}
+        self.paper, self.stars = on_paper(worksheet), {n: x.count("★") for n, x in first.items()}
         self.order = [name_in_table(submission) for submission in submissions]
         self.most = {heading(e): self.worth(e.number) for e in self.exercises if e.inputs}
         self.most |= {f"{number} paper": self.worth(number) for number in self.paper}
@@ -358,11 +347,7 @@ class Table:
         return self.stars.get(number) or 1
 
     def read(self) -> None:
-        """Read the table as a teacher has saved it.
-
-        Raises:
-            BookError: Something is not where it was, so that a point could be lost.
-        """
+        """Read the table as a teacher has saved it; BookError where a point could be lost."""
         head, rows = cells_in(self.path) if self.path.exists() else (self.ours, [])
         head = [name or f"column {at}" for at, name in enumerate(head, 1)]
         for name in ("submission", *self.most, "notebook"):
@@ -379,10 +364,9 @@ class Table:
             if any(cells[len(head) :]):
                 raise self.wrong(f"more cells than columns in the row of {name!r}")
             for column in self.most:
-                if name in self.order and row[column] and number_in(row[column]) is None:
-                    raise self.wrong(
-                        f"{column!r} of {name!r} must be a number, got {row[column]!r}"
-                    )
+                point = row[column]
+                if name in self.order and point and number_in(point) is None:
+                    raise self.wrong(f"{column!r} of {name!r} must be a number, got {point!r}")
             self.rows[name] = row
 
     def wrong(self, what: str) -> BookError:
@@ -462,9 +446,8 @@ class Table:
 
 def noted(row: dict[str, str]) -> tuple[str, dict[str, float]]:
     """Return the digest of what a row was graded from, and number -> the points given then."""
-    digest, *points = row.get("notebook", "").split(" / ")
-    parts = (point.rpartition("=") for point in points)
-    return digest, {number: number_in(found) for number, _, found in parts}
+    digest, _, given = row.get("notebook", "").partition(" / ")
+    return digest, {n: float(x) for n, x in re.findall(r"(.+?)=(\d+)(?: / |$)", given)}
 
 
 def number_in(cell: str) -> float | None:
@@ -490,7 +473,7 @@ def cells_in(path: Path) -> tuple[list[str], list[list[str]]]:
 
 
 def name_in_table(submission: Submission) -> str:
-    return safe(BY + submission.name.strip())
+    return safe(BY + submission.name)
 
 
 def safe(value: object) -> str:
@@ -506,12 +489,6 @@ def heading(exercise: Exercise) -> str:
 
 
 # Answers on paper
-
-
-def stars_of(worksheet: NotebookNode) -> dict[str, int]:
-    """Return number -> how many stars an exercise has; it is worth as many points."""
-    first = {number: cells[0].source for number, cells in by_exercise(worksheet).items()}
-    return {number: text.partition("\n")[0].count("★") for number, text in first.items()}
 
 
 def on_paper(worksheet: NotebookNode) -> list[str]:
