@@ -17,7 +17,7 @@ def compare_outputs(cell, compare, new, stored):
     (near, new), (wanted, stored) = apart(new), apart(stored)
     same = compare(new, stored, cell.parent.skip_compare)
     if not same:  # nbval names stderr, and keeps to itself what stands there
-        cell.comparison_traceback += [output["stderr"] for output in new if "stderr" in output]
+        cell.comparison_traceback += [out.text for out in new if out.get("name") == "stderr"]
     if reason := difference(near, wanted):
         cell.comparison_traceback.append(reason)
     return same and not reason

@@ -147,6 +147,7 @@ OTHER = {  # why not -> new and stored outputs
     "the number of pictures is 1, stored 2": (shown(PICTURE), shown(PICTURE, PICTURE)),
     "weights lie up to ": (arcs(VALUES * 1.01), arcs(VALUES)),
     "animal 0.99": (arcs(VALUES, said="animal 0.99"), arcs(VALUES)),
+    "a warning": ([v4.new_output("stream", name="stderr", text="a warning")], []),
     "0.10": ([*shown(NEAR), TEXTS[0]], [*shown(PICTURE), TEXTS[1]]),
 }
 
