@@ -246,8 +246,8 @@ def test_the_dimension_of_a_distance_is_positive():
 
 @pytest.mark.parametrize("dtype", HALF)
 def test_large_scores_of_half_inputs_are_not_rounded(dtype):
-    arrays = [rounded(8 * x, dtype) for x in (normal(B, N, 4), normal(B, M, 4, seed=1))]
-    arrays.append(normal(B, M, V))
+    arrays = 8 * normal(B, N, 4), 8 + normal(B, M, 4, seed=1) / 8, normal(B, M, V)
+    arrays = [rounded(x, dtype) for x in arrays]
     _, weights = attend(adapter.make("DotProductAttention"), *arrays, dtype=dtype)
     _, want = oracle.attention(oracle.scaled_dot_score, arrays)
     close(weights, want, TOLERANCE[dtype] / 2)

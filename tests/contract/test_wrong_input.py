@@ -78,13 +78,13 @@ def test_wrong_lengths_and_masks_are_refused(call):
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_a_mask_of_integers_is_no_lengths_where_they_can_be_told_apart(name):
-    x = array(normal(B, N, D))
+    x = array(normal(N, N, D))
     layer = adapter.make(LAYERS[name].kind, **LAYERS[name].sizes | {"value_size": D})
     call = partial(adapter.call, layer, x, x, x, need_weights=False)
     message = "valid_lens must hold a length for each query, got a 0 or 1 for each key: a mask goes"
-    for mask in ([[1, 1, 1], [1, 0, 0]], [[0, 1, 1], [0, 0, 1]]):  # padding on the right, the left
-        refuses(call, ValueError, message, array(np.array(mask)))
-    for lens in ([[1, 2, 3], [1, 1, 1]], [[0, 1, 2], [0, 1, 2]], [[0, 1, 0], [1, 0, 0]], [1, 1]):
+    for rows in ([1, 1, 1], [1, 0, 0], [1, 1, 0]), ([0, 1, 1], [0, 0, 1], [0, 0, 0]):
+        refuses(call, ValueError, message, array(np.array(rows)))
+    for lens in ([[1, 2, 3]] * 3, [[0, 1, 2], [1, 1, 1], [0, 0, 1]], np.eye(3, dtype=int), [1] * 3):
         call(array(np.array(lens)))
 
 
@@ -185,3 +185,19 @@ def test_heat_maps_whose_sizes_do_not_fit_are_refused():
     refuses(show_heatmaps, ValueError, message, *call, masked=[True, False])
     call = [["a", "b"]], array(np.ones((1, 3)))
     refuses(show_sentences, ValueError, "weights must have shape (1, 2)", *call)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "masked", "limits"),
+    [
+        ([[5, NAN], [7, -INF]], False, (5, 7)),
+        ([[5, 90], [7, 8]], [[False, True], [False, False]], (5, 8)),
+        ([[0, 0.5], [0.75, 0]], True, (0.5, 0.75)),
+        ([[NAN, 3]], [[False, True]], (0, 1)),
+    ],
+)
+def test_the_limits_of_a_heat_map_are_those_of_the_entries_that_it_shows(matrix, masked, limits):
+    figure = show_heatmaps(matrix, "keys", "queries", masked=masked, vmin=None, vmax=None)
+    figure.draw_without_rendering()
+    colors = figure.axes[0].collections[0]
+    assert colors.get_clim() == limits
