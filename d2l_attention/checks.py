@@ -62,11 +62,7 @@ def check_array(name: str, array: Any) -> None:
 
 
 def check_numbers(name: str, value: Any) -> None:
-    """Raise unless nested lists and NumPy's arrays hold numbers, and rows of equal lengths.
-
-    TypeError: None, text, ... ValueError: the lists are not rectangular. What is in a list may be
-    an array of any framework, or a tracer.
-    """
+    """Raise TypeError unless lists and arrays hold numbers, ValueError unless rows fit."""
     if isinstance(value, list | tuple):
         for entry in value:
             check_numbers(name, entry)

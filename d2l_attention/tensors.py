@@ -9,11 +9,7 @@ from d2l_attention.checks import check_numbers, check_one_type, check_sizes
 
 
 class LazyLinear(nn.LazyLinear):
-    """nn.LazyLinear whose parameters train wherever the first call makes them.
-
-    In torch.inference_mode, too, where those of nn.LazyLinear are frozen for good. Inside a
-    transform of torch.func they cannot be made: RuntimeError.
-    """
+    """nn.LazyLinear whose parameters train also if torch.inference_mode has made them."""
 
     def __init__(self, outputs: int, bias: bool) -> None:
         with torch.inference_mode(False):
@@ -33,10 +29,7 @@ class LazyLinear(nn.LazyLinear):
 
 
 def as_tensor(name: str, value: object, device: torch.device | None = None) -> Tensor | None:
-    """Return an array of any kind or nested lists, also of tensors, as a tensor; None as None.
-
-    TypeError, ValueError: no numbers, or lists that are not rectangular.
-    """
+    """Return an array of any kind or nested lists, also of tensors, as a tensor; None as None."""
     if value is None:
         return None
     if not torch.compiler.is_compiling():
@@ -58,11 +51,7 @@ def holds_tensor(value: object) -> bool:
 
 
 def check_tensors(layer: nn.Module, queries: Tensor, keys: Tensor, values: Tensor) -> None:
-    """Raise as check_sizes does, and TypeError for types that cannot be multiplied.
-
-    Queries and keys need one type, and what a linear layer takes has that of its parameters;
-    torch.autocast agrees with others.
-    """
+    """Raise as check_sizes does, and TypeError for types that only torch.autocast multiplies."""
     given = {"queries": queries, "keys": keys, "values": values}
     for name, x in given.items():
         if not isinstance(x, Tensor):

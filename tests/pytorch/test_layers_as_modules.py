@@ -36,21 +36,9 @@ def shapes(layer) -> dict:
 # ---- lazy sizes
 
 
-@pytest.mark.parametrize("sizes", [{}, {"query_size": D}, {"key_size": D}])
-def test_the_first_call_makes_the_matrices_whose_size_was_not_given(sizes):
-    layer = AdditiveAttention(5, **sizes)
-    assert isinstance(layer.W_q, nn.LazyLinear) == ("query_size" not in sizes)
-    assert isinstance(layer.W_k, nn.LazyLinear) == ("key_size" not in sizes)
-    queries, keys, values = arrays_of()
-    layer(queries, keys, values)
-    assert shapes(layer) == {"W_q.weight": (5, D), "W_k.weight": (5, D), "w_v.weight": (1, 5)}
-    message = "keys must have dimension 3, got (2, 4, 2)"  # of the first call
-    refuses(layer, ValueError, message, queries, values, values)
-
-
 LAZY = {
     "additive": lambda: AdditiveAttention(5),
-    "bilinear": lambda: BilinearAttention(rank=2),
+    "bilinear": lambda: BilinearAttention(rank=2, key_size=D),
     "heads": lambda: MultiHeadAttention(6, 3, bias=True),
 }
 TRANSFORMS = {
