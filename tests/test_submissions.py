@@ -89,14 +89,14 @@ def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, graded, capsys)
     table = table_of(tmp_path)
     said = {name: (row["points"], row["remarks"]) for name, row in table.items()}
     assert said["ann"] == ("4", "")  # 12.1 asks for one value
-    assert table["ann"]["of"] == "9"  # 12.2 ★★ and 12.3 ★★, and on paper 12.1 ★ and 12.4 ★★, 12.3
+    assert table["ann"]["of"] == "7"  # 12.2 ★★ and 12.3 ★★, and on paper 12.1 ★ and 12.4 ★★
     assert table["ann"]["12.1 (no point)"] == "1"
     assert said["ben"][0] == "0"
     assert table["ben"]["12.2 mistake"] == "wrong: no scale"
     assert said.pop("jax") == ("0", "code in jax: FRAMEWORK=jax")
     told = (tmp_path / FOLDER / "ben.txt").read_text()
     assert told.startswith("12.1 (no point) wrong. No.\n12.2 wrong. No.\n12.3 wrong. No.\n\n")
-    assert told.endswith("\n12.4 paper: not marked of 2\npoints: 0 of 9\n")
+    assert told.endswith("\n12.4 paper: not marked of 2\npoints: 0 of 7\n")
     remarks = {
         "two": "3 notebooks, of which one can count: "
         "two/12_copy.ipynb and two/figures/12_copy.ipynb and two.ipynb",

@@ -86,7 +86,7 @@ def grade_folder(
     It is of the exercises of a chapter, by default the one that most notebooks are of, or of those
     in a Python file of the teacher's own.
     """
-    folder = folder.expanduser()
+    folder, exam = folder.expanduser(), exam and exam.expanduser()
     submissions, left_out = read_folder(folder, exam)
     edition = book.edition(edition.framework)  # a translated worksheet has the same code
     name = exam.stem if exam else chapter or commonest_chapter(book, submissions, folder)
@@ -349,7 +349,8 @@ class Table:
     def read(self) -> None:
         """Read the table as a teacher has saved it; BookError where a point could be lost."""
         head, rows = cells_in(self.path) if self.path.exists() else (self.ours, [])
-        head = [name or f"column {at}" for at, name in enumerate(head, 1)]
+        alone = {x for x in head if x in self.ours or (x and head.count(x) == 1)}
+        head = [x if x in alone else f"{x or 'column'} {at}" for at, x in enumerate(head, 1)]
         for name in ("submission", *self.most, "notebook"):
             if head.count(name) != 1:
                 raise self.wrong(f"{head.count(name) or 'no'} column {name!r}")
