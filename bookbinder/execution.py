@@ -28,8 +28,7 @@ def kernel_environment(framework: str = "") -> dict[str, str]:
 
     `framework` is that of the edition; by default D2L_FRAMEWORK names it, or it is the first.
     """
-    # Where the home cannot be written, it names another folder in MPLCONFIGDIR; kernels would warn.
-    matplotlib.get_cachedir()
+    matplotlib.get_cachedir()  # names a folder in MPLCONFIGDIR where the home cannot be written
     framework = framework or os.environ.get("D2L_FRAMEWORK", "")
     framework = framework or read_book(ROOT).editions[0].framework
     return {

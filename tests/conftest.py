@@ -26,7 +26,6 @@ ROOT = Path(__file__).resolve().parent.parent
 NBVALS_OWN_LIMIT = 2000  # seconds of a cell, where the command line names none
 # Nothing is read from the user's home, nor written there: perhaps nobody can.
 HOMES = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
-SHORT = 60  # letters: on some systems the path of a socket has 103
 NO_GPU = "DEVICE=cuda was asked for, and the framework sees no such device on this machine"
 
 DATA = ROOT / "tests" / "data"
@@ -59,8 +58,8 @@ def pytest_configure(config):
 
 def reach_kernels_by_files():
     """Let kernels have sockets that are files: two processes may be given the same free port."""
-    short = tempfile.gettempdir() if len(tempfile.gettempdir()) < SHORT else "/tmp"
-    folder = tempfile.mkdtemp(prefix="kernels-", dir=short)
+    usual = tempfile.gettempdir()  # the path of a socket has 103 letters on some systems
+    folder = tempfile.mkdtemp(prefix="kernels-", dir=usual if len(usual) < 60 else "/tmp")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ |= dict.fromkeys(HOMES, folder)
     write = KernelManager.write_connection_file

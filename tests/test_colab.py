@@ -16,17 +16,8 @@ from bookbinder.colab import INSTALL
 from bookbinder.config import read_book
 from tests.conftest import TINY, write_files
 
-PUBLISHED = """
-    [build-system]
-    requires = ["setuptools"]
-    build-backend = "setuptools.build_meta"
-    [project]
-    name = "d2l-attention"
-    version = "1"
-    optional-dependencies = { pytorch = [] }
-    [tool.setuptools]
-    py-modules = ["d2l_attention"]
-"""
+PROJECT = "name = 'd2l-attention'\nversion = '1'\noptional-dependencies.pytorch = []"
+PUBLISHED = {"pyproject.toml": f"[project]\n{PROJECT}\n", "d2l_attention.py": "print('here')"}
 
 
 def first_chapter(root):
@@ -49,22 +40,20 @@ def test_a_notebook_begins_with_it_and_keeps_the_places_of_its_cells(tiny):
 
 @pytest.mark.slow
 def test_pip_installs_what_the_cell_asks_where_the_package_is_missing_and_else_is_not_called(tiny):
-    repository, installed = tiny / "published", tiny / "python"
-    package = {"pyproject.toml": PUBLISHED, "d2l_attention.py": "print('here')"}
-    write_files(repository, package | {"../python/empty": ""})
+    repository = tiny / "published"
+    write_files(repository, PUBLISHED)
     name_repository(tiny, f"file://localhost{repository}".replace(" ", "%20"))
     install = first_chapter(tiny).notebook.cells[0].source
     Requirement(re.search('book = "(.*)"', install)[1])  # pip is to refuse all else some day
     # Without the packages of the tests, and without a network, what this one needs is there.
     command = [sys.executable, "-S", "-c", f"{install}\nimport d2l_attention"]
-    offline = {"NO_INDEX": "1", "NO_BUILD_ISOLATION": "0", "TARGET": str(installed)}
-    environment = os.environ | {f"PIP_{name}": value for name, value in offline.items()}
-    environment["PYTHONPATH"] = str(installed)
+    environment = os.environ | {"PYTHONPATH": str(tiny), "PIP_TARGET": str(tiny)}
+    environment |= {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0"}
     run = partial(subprocess.run, command, capture_output=True, text=True, env=environment)
     assert "CalledProcessError" in run().stderr  # it is no repository yet
-    git = ["git", "-C", str(repository), "-c", "user.name=a", "-c", "user.email=b"]
-    for arguments in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "all"]):
-        subprocess.run([*git, *arguments], check=True)
+    for arguments in ("init --quiet", "add .", "commit --quiet --message=all"):
+        author = ["-c", "user.name=a", "-c", "user.email=b"]
+        subprocess.run(["git", *author, *arguments.split()], check=True, cwd=repository)
     assert run().stdout == "here\n"
     shutil.rmtree(repository)
     assert run().stdout == "here\n"

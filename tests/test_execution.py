@@ -1,6 +1,5 @@
 """Execution: cells that fail, hang or kill their kernel, and outputs that a book must not have."""
 
-import json
 import sys
 
 import nbformat
@@ -54,14 +53,10 @@ def test_a_cell_that_ends_or_blocks_its_kernel_is_named_with_its_source(tmp_path
     check_message(tmp_path, cell, reason, seconds=2)
 
 
-@pytest.mark.usefixtures("tiny")
-def test_a_command_starts_kernels_of_its_own_python_where_site_and_home_have_others(
-    tmp_path, monkeypatch
-):
-    other = json.dumps({"argv": ["false"], "display_name": "other", "language": "python"})
-    write_files(tmp_path, {"kernels/python3/kernel.json": other})
+def test_a_command_starts_its_own_python_where_site_and_home_have_others(tiny, monkeypatch):
+    write_files(tiny, {"kernels/python3/kernel.json": '{"argv": [], "display_name": "other"}'})
     for variable in ("JUPYTER_PATH", "JUPYTER_DATA_DIR"):
-        monkeypatch.setenv(variable, str(tmp_path))
+        monkeypatch.setenv(variable, str(tiny))
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
     assert KernelSpecManager().get_kernel_spec("python3").display_name == "other"
     assert not main(["drift", "pytorch"])

@@ -140,9 +140,7 @@ MISTAKES = {  # text of an overlay -> the message
     "```python\n1\n```\n": "00_x.md:1: this cell replaces nothing",
     '```python was="{x}"\n1\n': "00_x.md:1: this code cell has no end",
     DROPPED + code_cell("1") + code_cell("1", 'tags=["solutoin"]'): "unknown tag 'solutoin'",
-    WHOLE.replace(
-        "x = ", "=======\nx = "
-    ): "00_x.md:6: a conflict of a merge is not resolved: '====",
+    f"=======\n{WHOLE}": "00_x.md:1: a conflict of a merge is not resolved: '======='",
     WHOLE.replace("jnp", "torch"): "00_x.md must replace or drop this cell, which says 'torch'",
     PLACED.replace("part", "port"): "8: no place has the line '### A port of it'; "
     "most like it, at book/00_x.md:23: '### A part of it'",
