@@ -24,8 +24,10 @@ class LazyLinear(nn.LazyLinear):
             )
         if made and not isinstance(self.weight, nn.Parameter):
             return  # lent by torch.func.functional_call
+        x, *_ = *args, *(kwargs or {}).values()
+        sized = torch.empty(0, int(x.shape[-1]), device="meta")  # compilers may leave it open
         with torch.inference_mode(False):
-            super()._infer_parameters(module, args, kwargs)
+            super()._infer_parameters(module, (sized,))
 
 
 def as_tensor(name: str, value: object, device: torch.device | None = None) -> Tensor | None:
