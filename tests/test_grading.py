@@ -287,7 +287,7 @@ SPELLINGS = {
     "of another name": "def mine(x): RIGHT\n---\nresult = check(NUMBER, answer=mine)",
     "below a draft": "def F(x): return x\n---\nCHECK\n---\ndef F(x): RIGHT",
     "beside a cell that does not parse": "def translated(:\n---\ndef F(x): RIGHT",
-    "beside one that is refused late": "n = 1\nprint(n)\nglobal n\n---\ndef F(x): RIGHT",
+    "beside what is refused late": "def f():\n    print(f)\n    global f\n---\ndef F(x): RIGHT",
     "a class": "class Shares:\n    def __call__(self, x): RIGHT\nF = Shares()",
     "a method that is added": "class Shares: pass\n"
     "def to(c): return lambda f: setattr(c, 'f', f)\n"
