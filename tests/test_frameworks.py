@@ -22,6 +22,7 @@ MAY = (  # what may name a framework
     "d2l_attention/frameworks/",
     "d2l_attention/memory.py",  # counts what PyTorch holds: its chapters import it from here
     "d2l_attention/network.py",  # machines that exchange messages of PyTorch: likewise
+    "d2l_attention/tensors.py",  # what layers of PyTorch withstand: likewise
     "tools/writer.py",  # trains the model that all editions load
     *(BOOK.named(edition.module) for edition in BOOK.editions),  # generated
 )

@@ -15,7 +15,7 @@ def product_of_deviations(centered, weights):
 
 
 def weights_and_keys(rng):
-    for m, d in ((4, 2), (5, 3), (3, 4), (2, 5)):  # not 1, where torch.cov has no axes
+    for m, d in ((4, 2), (5, 3), (3, 4), (2, 5)):  # not 1, where libraries drop the axes
         yield softmax(rng.normal(size=m)), rng.normal(size=(m, d)) + np.arange(1, d + 1)
     yield softmax(np.array([0, -500, 1.0, 2.0])), 100 * rng.normal(size=(4, 3))
 
