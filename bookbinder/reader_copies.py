@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nbformat
 from ipykernel.ipkernel import IPythonKernel
-from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+from ipykernel.kernelspec import get_kernel_dict
 from nbformat import NotebookNode
 from nbformat.sign import NotebookNotary
 
@@ -80,10 +80,8 @@ def as_opened(notebook: NotebookNode, language: Language) -> str:
     Without them it marks a notebook as changed that the reader has only opened.
     """
     notebook = covered(notebook, language.said(DECIDE))
-    kernel = notebook.metadata.get("kernelspec")
-    if kernel:
-        with contextlib.suppress(NoSuchKernel):
-            kernel.display_name = KernelSpecManager().get_kernel_spec(kernel.name).display_name
+    if "kernelspec" in notebook.metadata:
+        notebook.metadata.kernelspec.display_name = get_kernel_dict()["display_name"]
         notebook.metadata.language_info = nbformat.from_dict(IPythonKernel.language_info)
     return as_text(notebook)
 
