@@ -299,8 +299,9 @@ def check_even(x: Any) -> None:
 def check_cache(cache: Any, keys: Shaped, values: Shaped) -> None:
     """Raise ValueError unless new (b, heads, new, d) fit those of a cache, None at its start."""
     k, v = tuple(keys.shape), tuple(values.shape)
-    if not fit(k[:-1], v[:-1]):
-        raise ValueError(f"there must be one value for each key; got keys {k}, values {v}")
+    if len(k) != 4 or not fit(k[:-1], v[:-1]):
+        wanted = "keys and values must be (b, heads, new, d), and one value for each key"
+        raise ValueError(f"{wanted}; got keys {k}, values {v}")
     for name, held, (b, heads, _, d) in (("keys", cache.keys, k), ("values", cache.values, v)):
         have = (b, heads, 0, d) if held is None else tuple(held.shape)
         if not fit((*have[:2], have[3]), (b, heads, d)):

@@ -199,8 +199,10 @@ def test_a_cache_of_another_batch_or_layer_is_refused_and_left_alone(options, b,
 def test_a_cache_refuses_values_that_do_not_fit_its_keys():
     cache = new_cache(layer_of(), B, 6, 2)
     keys, values = array(np.ones((B, 4, 3, 2))), array(np.ones((B, 4, 2, 2)))
-    message = "there must be one value for each key; got keys (2, 4, 3, 2), values (2, 4, 2, 2)"
+    wanted = "keys and values must be (b, heads, new, d), and one value for each key; got keys "
+    message = f"{wanted}(2, 4, 3, 2), values (2, 4, 2, 2)"
     refuses(cache.append, ValueError, message, keys, values)
+    refuses(cache.append, ValueError, f"{wanted}(2, 4, 3)", *[array(np.ones((B, 4, 3)))] * 2)
     cache.append(keys, keys)
     message = "cache must have values of shape (b, heads, any, d) = (2, 4, any, 5), got (2, 4, "
     refuses(cache.append, ValueError, message, keys, array(np.ones((B, 4, 3, 5))))
