@@ -9,11 +9,6 @@ from tests.conftest import TINY, write_files
 TWO = TINY["book.toml"] + "[frameworks.jax]\n"
 
 
-def test_a_framework_that_is_not_in_the_book_is_named(tiny):
-    with pytest.raises(BookError, match=r"no framework 'pytorh' in book.toml \(did you mean 'pyt"):
-        read_book(tiny).edition("pytorh")
-
-
 KEY, TABLE = 'title = "Tiny"', "[frameworks.pytorch]"
 MISTAKES = [
     (KEY, "", "missing key 'title'"),
@@ -25,6 +20,7 @@ MISTAKES = [
     (TABLE, "[frameworks.torch]", "torch.: not in d2l_attention/frameworks/ .did you mean 'pyto"),
     (TABLE, "", "missing key 'frameworks'"),
     (TABLE, "[frameworks.jax]\nwithuot = []", "jax.: unknown key 'withuot'"),
+    (TABLE, f"{TABLE}\nwords = {{x = 'a'}}\n[frameworks.jax]", "jax.: words must be those of"),
     (KEY, 'title = "Tiny', "book.toml: .*line 1"),
     (TABLE, f'[parts]\nOne = "00_frist"\n{TABLE}', "'One' begins with no chapter: '00_frist' .did"),
 ]
@@ -39,7 +35,9 @@ def test_a_mistake_in_book_toml_is_named(tiny, old, new, message):
     assert "\n" not in str(caught.value)
 
 
-def test_a_folder_without_book_toml_is_named(tmp_path):
+def test_a_framework_and_a_folder_that_are_not_the_books_are_named(tiny, tmp_path):
+    with pytest.raises(BookError, match=r"no framework 'pytorh' in book.toml \(did you mean 'pyt"):
+        read_book(tiny).edition("pytorh")
     with pytest.raises(BookError, match="run this from the root of the book"):
         read_book(tmp_path)
 

@@ -1,6 +1,5 @@
 """Overlays: what a framework has of its own, and every way in which it can be out of date."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -71,27 +70,6 @@ def test_cells_lines_and_sections_are_replaced_and_the_rest_stays(lay):
     assert places == [f"{BOOK}:3", f"{JAX}:2", f"{BOOK}:5", f"{JAX}:6", f"{BOOK}:27"]
 
 
-def test_what_has_nothing_in_its_place_is_dropped(lay):
-    lines = "<!-- was alone: The first line.\nPyTorch has a word for it. -->\n"
-    chapter = lay(lines + DROPPED)
-    assert sources(chapter)[0] == "# 0. Title\n\nThe last line."
-    assert not [source for source in sources(chapter) if "zero" in source]
-
-
-def test_lines_follow_a_line_that_stays(lay):
-    text = "<!-- after: In place. -->\nSecond.\n\n<!-- after: More. -->\n\nThird.\n"
-    whole = sources(lay(text + DROPPED))
-    assert whole[2:3] == ["## Look before you clear\n\nIn place.\nSecond."]
-    assert whole[3] == "### A part of it\n\nMore.\n\nThird.\n\n## Next"
-
-
-def test_cells_and_prose_may_follow_a_replaced_cell_and_one_of_two_equal_ones_is_numbered(lay):
-    text = code_cell("key = 0", 'was="{x}"') + "\nWords about it.\n" + code_cell("key += 1")
-    text += '```python was="{x.zero_}"\n```\n' + code_cell("other = 1", 'was="{same 2}"')
-    assert sources(lay(text))[2:5] == ["key = 0", "Words about it.", "key += 1"]
-    assert sources(lay(text))[-2:] == ["same = 1", "other = 1"]
-
-
 LOOP = (
     "for x in y:\n    a = ones(x)\n    b = 1\n    print(a)\n    print(b)\n    print(x)".splitlines()
 )
@@ -112,16 +90,6 @@ def test_lines_of_a_cell_are_replaced_and_the_others_stay_with_their_places(tmp_
     assert sources(laid)[1].splitlines() == [LOOP[x] if isinstance(x, int) else x for x in lines]
     old = {at: x for at, x in enumerate(lines) if isinstance(x, int)}
     assert [laid.where(1, at) for at in old] == [f"{BOOK}:{4 + x}" for x in old.values()]
-
-
-def test_a_cell_has_the_name_of_what_it_defines_or_its_first_words_and_a_number(tmp_path):
-    texts = ["#@save\n@cache\ndef f(x):\n    pass", "# What, a comment: x\nx = 1", "fig, ax = g()"]
-    texts += ["print(1)", "#@save private\nclass C:\n    pass", "print(2)", "()", "x = f()"]
-    chapter = "".join(map(code_cell, texts))
-    write_files(tmp_path, {"00_x.md": chapter})
-    cells = read_chapter(tmp_path / "00_x.md", BOOK).notebook.cells
-    names = [label.rpartition(" @")[0] for label in labels_of(cells)]
-    assert names == ["f", "What, a comment", "fig, ax", "print", "C", "print 2", "code", "x"]
 
 
 PLACED = f"# 0. Title\n\n{DROPPED}\n### A part of it\n\n<!-- was: More. -->\nLess.\n"
@@ -152,22 +120,6 @@ def test_what_fits_nowhere_is_named_with_file_and_line(lay, text, message):
     with pytest.raises(BookError) as failure:
         lay(text)
     assert lay.named(message) in str(failure.value)
-
-
-def test_headings_say_where_entries_stand_and_change_nothing(lay):
-    chapter = lay(PLACED)
-    without = re.sub(r"^#+ .*\n", "", PLACED, flags=re.MULTILINE)
-    assert sources(chapter) == sources(lay(without))
-    assert sources(chapter)[-1] == "### A part of it\n\nLess."
-
-
-def test_headings_of_the_edition_alone_are_text(lay):
-    text = PLACED.replace("### A part of it", "<!-- was: ### A part of it -->\n### Next\n\nWords.")
-    text = text.replace(
-        "Less.\n", "Less.\n\n```text\n# no heading\n```\n\n<!-- new section -->\n## New\n"
-    )
-    prose = sources(lay(text))[-1]
-    assert prose == "### Next\n\nWords.\n\nLess.\n\n```text\n# no heading\n```\n\n## New"
 
 
 FILE = Path("book/jax/00_first.md")

@@ -23,7 +23,6 @@ from bookbinder.site.sphinx_extension import index_letter
 from bookbinder.site.svg import slim, with_dark_version
 from bookbinder.site.texts import page_scripts
 from tests.conftest import ROOT, TINY, bind_without_running, write_files
-from tests.test_editions import both  # noqa: F401, a fixture
 
 IN_ENGLISH = Language("en", lambda _: {})
 HEAD = 'repository = "https://github.com/someone/some-book"\n'
@@ -147,55 +146,42 @@ def test_a_work_that_two_chapters_cite_is_listed_once(built):
     ]
 
 
-STOPS = {  # a mistake -> the message
-    ("see [there]", "see {oddrole}`x` [there]"): r"^01_second\.ipynb.*oddrole",
-    ("first.ipynb#Ref", "first.ipynb#ref"): "_second.md:3: 00_first has no heading #ref",
+STOPS = {  # a mistake -> the message, and whether the book is bound with it
+    ("see [there]", "see {oddrole}`x` [there]"): (r"^01_second\.ipynb.*oddrole", True),
+    ("first.ipynb#Ref", "first.ipynb#ref"): ("_second.md:3: 00_first has no heading #ref", True),
+    ("By ", "From "): ("run `make notebooks`", False),
 }
 
 
-@pytest.mark.parametrize(("mistake", "message"), STOPS.items())
-def test_a_mistake_stops_the_build_with_its_place_and_leaves_the_site(book, mistake, message):
-    site, chapter = site_folder(book), book.root / "book/01_second.md"
+@pytest.mark.parametrize("mistake", STOPS)
+def test_a_mistake_stops_the_build_with_its_place_and_leaves_the_site(book, mistake):
+    site, chapter, (message, bound) = (
+        site_folder(book),
+        book.source / "01_second.md",
+        STOPS[mistake],
+    )
     before = {path: path.read_bytes() for path in site.rglob("*.html")}
     chapter.write_text(chapter.read_text().replace(*mistake))
-    bind_without_running(book.root)
+    if bound:
+        bind_without_running(book.root)
     with pytest.raises(BookError, match=message):
         build_site(book)
     assert {path: path.read_bytes() for path in site.rglob("*.html")} == before
     assert not site.with_name("site.new").exists()
 
 
-def test_notebooks_that_are_stale_stop_the_build(book):
-    path = book.root / "book/01_second.md"
-    path.write_text(path.read_text().replace("By ", "From "))
-    with pytest.raises(BookError, match="run `make notebooks`"):
-        build_site(book)
-
-
-def test_the_switch_leads_to_the_same_page_of_the_other_edition(both):  # noqa: F811
-    build_site(read_book(both))
-    site = both / "_build/site"
-    switch = {
-        a.get_text(): a for a in soup(site / "jax-en/00_first.html").select(".book-editions a")
-    }
-    assert switch["PyTorch"]["href"] == "../00_first.html"
-    assert switch["JAX"]["aria-current"] == "true"
-    assert 'href="jax-en/functions.html"' in (site / "functions.html").read_text()
-    assert "colab" not in (site / "00_first.html").read_text()  # no repository is named
-
-
 def test_a_translation_has_its_terms_its_words_and_no_gaps_between_sentences(built):
     site = site_folder(built) / "pytorch-zh"
-    text, page = (site / "01_second.html").read_text(), soup(site / "01_second.html")
-    assert page.html["lang"] == "zh-CN"
-    assert "掩码。<wbr/>再来" in text.replace("<wbr>", "<wbr/>")
-    assert '<em>一句</em> <em class="latin">it</em>' in text
-    assert page.select_one('[aria-label="侧栏"], [title="侧栏"]')
-    assert "未找到" in text  # for search.js
+    text = (site / "01_second.html").read_text().replace("<wbr/>", "<wbr>")
+    for part in (
+        'lang="zh-CN"',
+        "掩码。<wbr>再来",
+        '<em>一句</em> <em class="latin">it</em>',
+        "侧栏",
+    ):
+        assert part in text
     index = soup(site / "genindex.html").article.get_text()
-    assert "掩码" in index
-    assert "索引" in index
-    assert "引自" in (site / "_static/preview-texts.js").read_text()
+    assert re.search("索引.*Y.*掩码", index, re.DOTALL)  # its letter is that of yanma
     assert "text-emphasis" in (site / "_static/language.css").read_text()
     assert not (site.parent / "_static/language.css").exists()
     look = Path(building.__file__).parent / "look/book.css"
@@ -220,69 +206,52 @@ def test_in_chinese_the_search_finds_words_and_the_menu_leads_to_the_same_headin
     assert found == {"掩码": ["掩码"] * 2, "是掩": ["是掩"], "码": ["码"] * 2, "键": []}
 
 
-@pytest.mark.parametrize(
-    ("source", "tags", "fold"),
-    [
-        ("draw()", ["solution"], "remove-cell"),  # its text is in the fold
-        ("draw()", ["drawing"], "hide-input"),  # its picture is not
-        ("import a\nimport b", [], "hide-input"),
-        ("draw()", ["decide"], None),
-    ],
-)
-def test_code_that_need_not_be_read_is_folded(source, tags, fold):
+FOLDS = [  # a cell's source and tag, and the tag that folds or removes it
+    ("draw()", "solution", {"remove-cell"}),  # its text is in the fold
+    ("draw()", "drawing", {"hide-input"}),  # its picture is not
+    ("import a\nimport b", "slide", {"hide-input"}),
+    ("draw()", "decide", set()),
+]
+
+
+def test_code_that_need_not_be_read_is_folded():
+    cells = [nbformat.v4.new_code_cell(x, metadata={"tags": [tag]}) for x, tag, _ in FOLDS]
     title = nbformat.v4.new_markdown_cell("# 0. T")
-    cell = nbformat.v4.new_code_cell(source, metadata={"tags": tags})
-    notebook = nbformat.v4.new_notebook(cells=[title, cell])
-    made = site_notebook(notebook, (), IN_ENGLISH).cells[1].metadata
-    assert [tag for tag in made.tags if tag not in tags] == [fold] * bool(fold)
+    made = site_notebook(nbformat.v4.new_notebook(cells=[title, *cells]), (), IN_ENGLISH).cells
+    tags = [{*cell.metadata.tags} for cell in made if cell.cell_type == "code"]
+    assert [x - {tag} for x, (_, tag, _) in zip(tags, FOLDS, strict=True)] == [x[2] for x in FOLDS]
 
 
-def test_search_has_each_section_once_and_functions_by_name():
+def test_search_has_each_section_once_and_gives_no_solution_away():
     page = """<article class="bd-article"><section id="a"><h1>0. T<a class="headerlink">#</a></h1>
-        <p>Why <span class="math">x</span>?</p><section id="b"><h2>Inner</h2><p>Text.</p></section>
+        <p>Why?</p><section id="b"><h2>Inner</h2><p>Text.</p></section>
         <section id="c" class="role-exercises"><h2>E</h2>Do.<details>Solved.</details></section>
-        <dl class="py"><dt id="m.f">f<span>(x)</span></dt>
-        <dd>It maps.</dd></dl></section></article>
+        </section></article>
     """
     script = page_scripts({"0.html": page}, str)["sections.js"]
-    assert json.loads(script.partition(" = ")[2].rstrip(";\n")) == {
-        "0.html": [
-            ["a", "0. T", "Why x?"],
-            ["b", "Inner", "Text."],
-            ["c", "E", "Do."],  # the search gives no solution away
-            ["m.f", "f", "f(x) It maps."],
-        ]
-    }
+    found = [["a", "0. T", "Why?"], ["b", "Inner", "Text."], ["c", "E", "Do."]]
+    assert json.loads(script.partition(" = ")[2].rstrip(";\n")) == {"0.html": found}
 
 
-def test_a_figure_gets_a_dark_version_and_a_filter_turns_heat_maps():
+def test_a_picture_gets_a_dark_version_and_loses_what_no_eye_sees():
     cells = '<g id="QuadMesh_1"><path style="fill: #08306b; stroke: #eeeeee"/></g>'
     diagram = '<rect fill="#FBE0CC" stroke="#D55E00"/><g stroke="#CC79A7"/>'
     svg = f'<svg a="b">{cells}<path style="stroke: #e0e0e0"/>{diagram}</svg>'
-    style = with_dark_version(svg).removeprefix('<svg a="b">').partition("</style>")[0]
-    assert style.startswith("<style>@media (prefers-color-scheme: dark){svg{fill:#f2f2f2}")
-    assert "#08306b" not in style
-    assert '[id^="QuadMesh"]{filter:url(#dark-cells);fill:#000}' in style  # black: no color
-    assert '[style*="stroke: #e0e0e0"]:not([id^="QuadMesh"] *)' in style
-    assert '[fill="#FBE0CC"]{fill:' in style  # a pale box
-    assert '[stroke="#CC79A7"]' not in style  # light enough
-    assert '[stroke="#D55E00"]{stroke:#ec7d2c!important}' in style
+    style = with_dark_version(svg).partition("</style>")[0]
+    # Heat maps are turned by a filter; what is light enough for a dark page stays.
+    assert re.findall("#(?:08306b|e0e0e0|FBE0CC|CC79A7)", style) == ["#FBE0CC", "#e0e0e0"]
+    assert "QuadMesh" in style
     assert "filter" not in with_dark_version(svg.replace("QuadMesh", "patch"))
-
-
-def test_pictures_lose_digits_that_no_eye_sees_and_equal_cells_are_one_path():
-    picture = '<path d="M 1.23456 2.5 \nL -3 4 \nz\n" y="1.23456"/>'
-    assert slim(picture) == '<path d="M1.23 2.5L-3 4z" y="1.23456"/>'
-    cells = "\n".join(
+    boxes = (((0, 1.23456), "a"), ((1.23456, 20), "a"), ((20, 30), "b"))
+    paths = "\n".join(
         f'<path d="M {x} 0 \nL {to} 0 \nL {to} 5 \nL {x} 5 \nL {x} 0 \n" clip-path="url(#p)" '
         f'style="fill: #{fill}"/>'
-        for x, to, fill in (("0", "10", "a"), ("10", "20", "a"), ("20", "30", "b"))
+        for (x, to), fill in boxes
     )
-    assert slim(f'<g id="QuadMesh_1">\n{cells}\n   </g>') == (
-        '<g id="QuadMesh_1">\n'
-        '<path d="M0 0h10v5h-10zM10 0h10v5h-10z" clip-path="url(#p)" style="fill: #a"/>\n'
-        '<path d="M20 0h10v5h-10z" clip-path="url(#p)" style="fill: #b"/>\n</g>'
-    )
+    assert re.findall('d="(.*?)".*?#(.)"', slim(f'<g id="QuadMesh_1">\n{paths}\n</g>')) == [
+        ("M0 0h1.23v5h-1.23zM1.23 0h18.77v5h-18.77z", "a"),
+        ("M20 0h10v5h-10z", "b"),
+    ]
 
 
 def test_a_formula_keeps_its_tex_and_its_width_and_holds_the_signs_around_it():
@@ -290,24 +259,19 @@ def test_a_formula_keeps_its_tex_and_its_width_and_holds_the_signs_around_it():
     wide = [f'<div class="math">{"x" * n} \\tag{{1.{n}}}</div>' for n in (1, 9)]
     equations = Typeset([text, *wide])
     bound, alone = bs4.BeautifulSoup(equations.page(text), "html.parser").select("span.math")
-    assert bound["data-tex"] == "a < b"
+    assert (bound["data-tex"], bound.math.get_text()) == ("a < b", "a<b")
     assert bound.parent["class"] == ["bound"]
     assert (bound.previous_sibling, bound.next_sibling) == ("(", "),")
     assert alone.parent.name == "p"
-    assert [m.get_text() for m in (bound.math, alone.math)] == ["a<b", "a"]
-    assert bound.select_one("mjx-math")["aria-hidden"] == "true"
     widths = [float(re.search(r"--width: ([\d.]+)", equations.page(page))[1]) for page in wide]
     assert widths[1] - widths[0] == pytest.approx(8 * 0.572, abs=0.02)  # em of an x
-    assert "MathJax_Math-Italic.woff" in equations.style
     with pytest.raises(BookError, match=r"\\frac\{1\}: Missing argument"):
         Typeset([r'<span class="math">\frac{1}</span>'])
 
 
 def test_a_docstring_becomes_a_list_of_arguments():
     short = "Do it.\n\n    Args: a (n, m) or\n        (m,); b and c, two.\n    Raises: E if none.\n"
-    long = "Do it.\n\n    Args:\n        a: (n, m) or\n            (m,)\n        b, c: two\n"
     arguments = "Do it.\n\n**Arguments**\n\n- `a`: (n, m) or (m,)\n- `b`, `c`: two"
-    assert docstring_as_markdown(long) == arguments
     assert docstring_as_markdown(short) == f"{arguments}\n\n**Raises**\n\n- `E`: if none"
 
 
@@ -324,29 +288,22 @@ def test_every_public_function_of_the_module_is_on_its_page():
 
 def test_in_print_folds_are_open_links_lead_within_and_solutions_stand_last():
     article = bs4.BeautifulSoup(
-        """<article><h1 id="top">T<a class="headerlink">#</a></h1>
-        <img loading="lazy" src="_images/a.svg"><a href="01_b.html#end">b</a>
+        """<article><h1 id="top">T</h1><a href="01_b.html#end">b</a>
         <a href="genindex.html">c</a><a href="https://example.org">d</a>
-        <div class="d2l-explorer"><p class="still">Still picture at a = 1. Sliders appear.</p></div>
         <section class="role-exercises"><h2>Exercises</h2><section id="one">
-        <h3>Exercise 1.1: count</h3><p>Task.</p><details class="hint">Step.</details>
+        <h3>Exercise 1.1</h3><p>Task.</p><details class="hint">Step.</details>
         <details><summary>Solution</summary>Words.</details></section></section>
         <section id="summary">End.</section></article>""",
         "html.parser",
     )
     localize(article, "00_a", {"00_a", "01_b"}, "../site", IN_ENGLISH)
-    assert (article.h1.get_text(), article.h1["id"]) == ("T", "00_a--top")
-    assert article.img["src"] == "../site/_images/a.svg"
     assert [a.get("href") for a in article("a")] == ["#01_b--end", None, "https://example.org"]
-    assert article.select_one(".still").get_text() == "Still picture at a = 1."
+    assert article.h1["id"] == "00_a--top"
     assert all(fold.has_attr("open") for fold in article("details"))
-    parts = ["Exercise 1.1: count", "Task.", "Step.", "End.", "Solutions", "Exercise 1.1: count"]
-    parts += ["Solution", "Words."]
-    assert [t for t in article.stripped_strings if t in parts] == parts
+    parts = ["Exercise 1.1", "Task.", "Step.", "End.", "Solutions", "Exercise 1.1", "Solution"]
+    assert [*article.stripped_strings][-8:] == [*parts, "Words."]
 
 
-def test_an_index_has_the_letters_of_its_language():
-    chinese = [index_letter(term, "zh_CN") for term in ("注意力", "掩码", "softmax")]
-    assert chinese == ["Z", "Y", None]
+def test_an_index_in_korean_has_its_letters_and_one_in_vietnamese_those_of_english():
     assert [index_letter(term, "ko") for term in ("어텐션", "마스크", "쿼리")] == ["ㅇ", "ㅁ", "ㅋ"]
     assert index_letter("chú ý", "vi") is None
