@@ -34,13 +34,13 @@ RULES = worded(  # what students must know of grading
     "uses: there are no others where your answers are graded."
 )
 READ = worded(
-    "What you write below *Your answer:* is read, too: proofs, sentences, and the reason for a "
-    "single value."
+    "Your teacher reads what you write below *Your answer:*, too: proofs, sentences, and the "
+    "reason for a single value."
 )
-REASON = worded("Say why: the reason counts.")
+REASON = worded("Say why: the reason counts, too.")
 PICTURE = re.compile(r"(?<=\]\()figures/[^)\s]+\.svg(?=\))")
+MAGIC = re.compile(r"^[ \t]*(%time\b|%%(time|capture|prun).*|[%!](?!%).*)", re.MULTILINE)
 ON_PAPER = re.compile(r"^\| (\d+\.\d+) \|[^|]*\|[^|]*\bpaper\b", re.MULTILINE)  # a row of a table
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def bind_worksheets(book: Book, edition: Edition, outputs: bool = True) -> None:
@@ -180,45 +180,13 @@ def with_source(cell: NotebookNode, source: str) -> NotebookNode:
 
 
 def parsed(cell: NotebookNode) -> list[ast.stmt] | None:
-    """Return the statements of a code cell as IPython reads it; None where Python refuses them."""
-    for read in (ast.parse, python_of):
+    """Return the statements of a code cell, below magics, too; None where it is no Python."""
+    for source in (cell.source, MAGIC.sub("", cell.source)):
         with contextlib.suppress(Exception):
-            body = read(cell.source).body
+            body = ast.parse(source).body
             names_in(body)  # some are refused only here: `global x` below x
             return body
     return None
-
-
-def python_of(source: str) -> ast.Module:
-    """Return what a cell with magics runs here, which of `%%bash` is nothing.
-
-    Raises:
-        ValueError: The cell must be run as it stands.
-    """
-    from IPython.core.inputtransformer2 import TransformerManager
-
-    tree = Magics().visit(ast.parse(TransformerManager().transform_cell(source)))
-    return ast.parse(ast.unparse(tree))
-
-
-class Magics(ast.NodeTransformer):
-    """Put in place of magics that run Python what they run: the names in it are this kernel's."""
-
-    def visit_Call(self, call: ast.Call) -> ast.expr:
-        match call:
-            case ast.Call(ast.Attribute(attr="run_cell_magic"), [name, _, ast.Constant(body)]):
-                if name.value == "writefile":
-                    raise ValueError
-                run = python_of(body).body if name.value in ("time", "capture", "prun") else []
-            case ast.Call(ast.Attribute(attr="run_line_magic"), [ast.Constant("time"), line]):
-                run = python_of(line.value).body
-            case _:
-                return self.generic_visit(call)
-        return run[0].value if len(run) == 1 and isinstance(run[0], ast.Expr) else run
-
-    def visit_Expr(self, node: ast.Expr) -> ast.stmt | list[ast.stmt]:
-        value = self.visit(node.value)
-        return value if isinstance(value, list) else ast.Expr(value)
 
 
 def code_cells(notebook: NotebookNode) -> list[NotebookNode]:

@@ -32,8 +32,8 @@ CACHE = PACKAGE / "practice" / "__pycache__"  # holds the solutions, too
 MISSING = "bubblewrap, which keeps a student's code apart, does not work here: see TEACHING.md"
 
 
-class DiedError(Exception):
-    """The student's code has ended or, where it is late, not answered; the process is gone."""
+class NoAnswerError(Exception):
+    """The student's code raises an error, ends, or has not answered, as it is late."""
 
     late = False
 
@@ -56,7 +56,7 @@ class Sandbox:
             self.first = os.pidfd_open(json.load(about)["child-pid"])
 
     def said(self, request: dict, seconds: float) -> dict:
-        """Return the reply to a request; DiedError where there was none within these seconds."""
+        """Return the reply to a request; NoAnswerError, and no process, where there was none."""
         late = Timer(seconds, self.kill)
         late.start()
         token = uuid.uuid4().hex  # nobody can write the reply to a request that is still to come
@@ -72,7 +72,7 @@ class Sandbox:
             return reply
         self.stop()
         what = "it ends Python" if reply is None else "it writes where answers belong"
-        died = DiedError(what if in_time else f"no answer after {seconds:.0f} s")
+        died = NoAnswerError(what if in_time else f"no answer after {seconds:.0f} s")
         died.late = not in_time
         raise died
 
@@ -110,6 +110,7 @@ def variables(framework: str, cache: Path) -> dict[str, str]:
         "MPLBACKEND": "agg",
         "OMP_NUM_THREADS": "1",
         "PATH": "/usr/bin:/bin",
+        "PIP_NO_INDEX": "1",  # so that it says at once that there is no network
         "PYTHONHASHSEED": "0",
         **{name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
     }
