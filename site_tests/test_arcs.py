@@ -23,7 +23,6 @@ CHAPTERS = {
     "translator": "15_attention_that_learns_to_align",
     "singer": "06_inside_a_small_model",
 }
-SHOWN = [(kind, edition.framework) for kind in CHAPTERS for edition in BOOK.editions]
 INPUTS, CLOSE = 50, 1e-6
 DATA = ROOT / "d2l_attention" / "data"
 RUN = """inputs => {
@@ -40,12 +39,11 @@ STATE = """() => {
       .map(p => [p.getAttribute('d'), p.style.strokeWidth]).join(),
   };
 }"""
-WRONG = {
+WRONG = {  # what a model cannot take, and what is said
     "sentence": {
         " ,. ": "Nothing is typed.",
-        "the hippo was tired": "Not among the 44 words that this model knows: “hippo”.",
         "<b>😀": "“<b>😀”",
-        "x" * 10_000: "“xxxxxxxxxxxxxxxx…”",
+        "x" * 10_000: "Not among the 44 words that this model knows: “xxxxxxxxxxxxxxxx…”",
         "the " * 2_500: "These are 2,500 words, and it takes at most 12.",
     },
     "translator": {
@@ -53,11 +51,7 @@ WRONG = {
         "27 mar 2024 🎂": "characters that this model knows: “🎂”",
         "1" * 10_000: "These are 10,000 characters, and it takes at most 20.",
     },
-    "singer": {
-        "": "Nothing is typed. It takes the letters a to z.",
-        "tuli🐦": "“🐦”",
-        "la" * 5_000: "These are 10,000 letters, and it takes at most 24.",
-    },
+    "singer": {"": "It takes the letters a to z.", "la" * 5_000: "it takes at most 24."},
 }
 NO_DATES = ("29 feb 2023", "27", "0/5/1999", "13/13/1999", "mar mar mar", "31 feb 2024")
 DATES = ("29 feb 2024", "29 Feb 2000", "mar 27, 2024", "2024 mar 27", "27-mar-2024", "3/27/2024")
@@ -154,13 +148,18 @@ def inputs_of(kind, held):
     return [held["text"], *drawn]
 
 
-@pytest.mark.parametrize(("kind", "edition"), SHOWN)
-def test_the_page_computes_what_pytorch_computes_from_the_stored_weights(alone, kind, edition):
-    html = output(kind, edition)
+@pytest.mark.parametrize("kind", CHAPTERS)
+def test_the_page_computes_what_pytorch_computes_from_the_stored_weights(alone, kind):
+    html = output(kind)
     held, snapshots = held_by(html), unpacked(html)
+    for other in (output(kind, edition.framework) for edition in BOOK.editions[1:]):
+        assert held_by(other) == held  # and the same script
+        for (step, arrays), (wanted, values) in zip(unpacked(other), snapshots, strict=True):
+            assert step == wanted
+            for array, value in zip(arrays, values, strict=True):
+                np.testing.assert_allclose(array, value, rtol=2e-3, atol=1e-6)  # of float16
     compute = {"sentence": by_sentence_layer, "translator": by_translator, "singer": by_singer}
     inputs = [(text, i % len(snapshots)) for i, text in enumerate(inputs_of(kind, held))]
-    assert len(inputs) == INPUTS
     found = alone(html).evaluate(RUN, inputs)
     for (text, step), got in zip(inputs, found, strict=True):
         weights, p, written = compute[kind](held, snapshots[step][1], text)

@@ -70,28 +70,6 @@ def test_cells_lines_and_sections_are_replaced_and_the_rest_stays(lay):
     assert places == [f"{BOOK}:3", f"{JAX}:2", f"{BOOK}:5", f"{JAX}:6", f"{BOOK}:27"]
 
 
-LOOP = (
-    "for x in y:\n    a = ones(x)\n    b = 1\n    print(a)\n    print(b)\n    print(x)".splitlines()
-)
-PARTS = {  # a new cell -> its lines, by number those that it has of the old one
-    "    # was: a = ones(x)\n    a = zeros(x)": [0, "    a = zeros(x)", 2, 3, 4, 5],
-    "# was 2 lines: a = ones(x)\n    pass": [0, "    pass", 3, 4, 5],
-    "# after: b = 1\n    c = 2\n# was: print(b)": [0, 1, 2, "    c = 2", 3, 5],
-}
-
-
-@pytest.mark.parametrize(("text", "lines"), PARTS.items())
-def test_lines_of_a_cell_are_replaced_and_the_others_stay_with_their_places(tmp_path, text, lines):
-    write_files(tmp_path, {"00_x.md": "# 0. X\n" + code_cell("\n".join(LOOP))})
-    chapter = read_chapter(tmp_path / "00_x.md", BOOK)
-    (label,) = labels_of(chapter.notebook.cells)
-    write_files(tmp_path, {"jax.md": code_cell(text, f'was="{label}"')})
-    laid = lay_over(chapter, tmp_path / "jax.md", JAX)
-    assert sources(laid)[1].splitlines() == [LOOP[x] if isinstance(x, int) else x for x in lines]
-    old = {at: x for at, x in enumerate(lines) if isinstance(x, int)}
-    assert [laid.where(1, at) for at in old] == [f"{BOOK}:{4 + x}" for x in old.values()]
-
-
 PLACED = f"# 0. Title\n\n{DROPPED}\n### A part of it\n\n<!-- was: More. -->\nLess.\n"
 PLACED += "\n<!-- drop section: ## Next -->\n"
 FIRST = "<!-- drop section: ## Look before you clear -->\n"
