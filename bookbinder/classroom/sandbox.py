@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from sysconfig import get_path
 from threading import Timer
@@ -24,6 +23,7 @@ from d2l_attention.frameworks import load
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(d2l_attention.__file__).parent
 RUNNER = Path(inside.__file__)
+PACKAGES = sorted({get_path("purelib"), get_path("platlib")})
 HOME, SCRATCH = "/student", 100 * 2**20  # bytes that a student's code may write
 MEMORY = 8 * 2**30  # bytes of addresses, of which frameworks reserve more than they use
 LONGEST = 50_000_000  # characters of a reply
@@ -46,11 +46,10 @@ class Sandbox:
             raise BookError(MISSING)
         self.first: int | None = None  # the first process inside
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        pipes |= {"text": True, "errors": "replace"}
         told, tell = os.pipe()
+        pipes |= {"text": True, "errors": "replace", "pass_fds": (tell,)}
         alone = {"PATH": os.environ["PATH"]}  # nothing else of the teacher's can be read in it
-        command = bubblewrap(framework, tell)
-        self.process = subprocess.Popen(command, **pipes, pass_fds=(tell,), env=alone)
+        self.process = subprocess.Popen(bubblewrap(framework, tell), **pipes, env=alone)
         os.close(tell)
         with os.fdopen(told) as about, contextlib.suppress(KeyError, ValueError, OSError):
             self.first = os.pidfd_open(json.load(about)["child-pid"])
@@ -93,11 +92,11 @@ class Sandbox:
 
 def why_it_ends(framework: str) -> str:
     """Return the last line that a sandbox writes which does not start, and what may help."""
-    command, quiet = bubblewrap(framework, 1), {"stdin": subprocess.DEVNULL, "errors": "replace"}
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        ended = subprocess.run(command, capture_output=True, timeout=60, **quiet)
-        if lines := ended.stderr.strip().splitlines():
-            return f": {lines[-1]}. Set the book up with another Python: make PYTHON=..."
+    options = {"stdin": subprocess.DEVNULL, "capture_output": True, "errors": "replace"}
+    with contextlib.suppress(subprocess.TimeoutExpired, IndexError):
+        ended = subprocess.run(bubblewrap(framework, 1), timeout=60, **options)
+        last = ended.stderr.strip().splitlines()[-1]
+        return f": {last}. Set the book up with another Python: make PYTHON=..."
     return ""
 
 
@@ -112,6 +111,7 @@ def variables(framework: str, cache: Path) -> dict[str, str]:
         "PATH": "/usr/bin:/bin",
         "PIP_NO_INDEX": "1",  # so that it says at once that there is no network
         "PYTHONHASHSEED": "0",
+        "PYTHONPATH": ":".join([str(PACKAGE.parent), *PACKAGES]),
         **{name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
     }
 
@@ -130,7 +130,8 @@ def bubblewrap(framework: str, tell: int) -> list[str]:
     libraries = os.environ.get("LD_LIBRARY_PATH", "").split(":")  # where Python is a module's
     system = ["/usr", "/bin", "/lib", "/lib64", sys.base_prefix, sys.prefix]
     system += [x for x in libraries if x[:1] == "/" and any(Path(x).glob("*.so*"))]
-    system += [get_path("stdlib"), Path(sys.executable).resolve(), PACKAGE, RUNNER, cache]
+    python = Path(sys.executable).resolve()  # not by links, which may lead through other folders
+    system += [get_path("stdlib"), python, *PACKAGES, PACKAGE, RUNNER, cache]
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
     command += ["--as-pid-1", "--info-fd", tell]
     command += ["--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"]
@@ -138,26 +139,13 @@ def bubblewrap(framework: str, tell: int) -> list[str]:
         command += ["--size", SCRATCH, "--tmpfs", folder]
     for path in filter(lambda path: Path(path).exists(), system):
         command += ["--ro-bind", path, path]
-    for link, target in links_to(Path(os.path.abspath(sys.executable))):
-        if not any(link.is_relative_to(path) for path in system):
-            command += ["--symlink", target, link]
     for path in SECRET:
         command += ["--ro-bind", "/dev/null", path]
     if CACHE.exists():
         command += ["--tmpfs", CACHE]
-    for name, value in {**variables(framework, cache), "PYTHONPATH": PACKAGE.parent}.items():
+    for name, value in variables(framework, cache).items():
         command += ["--setenv", name, value]
     command += ["--remount-ro", "/", "--chdir", HOME]
     limits = [f"--as={MEMORY}", "--nproc=500", f"--fsize={SCRATCH}", "--core=0"]
-    command += ["prlimit", *limits, "--", sys.executable, RUNNER]
+    command += ["prlimit", *limits, "--", python, RUNNER]
     return list(map(str, command))
-
-
-def links_to(path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield each link on the way to a file, and where it leads."""
-    for part in [*reversed(path.parents), path]:
-        if part.is_symlink():
-            yield part, os.readlink(part)
-            target = part.parent / os.readlink(part) / path.relative_to(part)
-            yield from links_to(Path(os.path.normpath(target)))
-            return
