@@ -149,24 +149,6 @@ def test_drift_shows_all_that_fits_no_more_and_nothing_is_bound(capsys):
     assert not Path("notebooks").exists()
 
 
-CHANGES = {  # of the chapter -> the new names of both cells
-    ("## Next", "```python\nx = 0\n```\n\n## Next"): ["x", "x 3"],
-    ("torch.ones(2)", "torch.ones(1)"): ["x", "x 2"],
-}
-
-
-@pytest.mark.usefixtures("two")
-@pytest.mark.parametrize(("edit", "names"), CHANGES.items())
-def test_a_cell_that_has_changed_is_known_by_its_hash_or_name(edit, names, capsys):
-    old = labels()
-    change(*edit)
-    assert main(["drift", "jax"]) == 1
-    new = [label for label in labels() if label.rpartition(" @")[0] in names]
-    told = capsys.readouterr().out
-    for a, b in zip(old, new, strict=True):
-        assert (f"{a!r} is now {b!r}" in told) == (a != b)
-
-
 def one_sided(overlays):
     """Return what is wrong with the marks of lines that one overlay of a chapter alone changes."""
     wrong = []

@@ -64,7 +64,7 @@ def test_stored_outputs_are_in_other_words_or_as_they_are(edition):
     assert all(kinds.values())
 
 
-def test_a_check_of_arrays_keeps_its_columns(capsys):
+def test_a_check_of_arrays_keeps_its_columns():
     exercise = Exercise(
         "0.9", lambda x: x + 1.0, lambda rng: [(rng.random((2, 3)),) for _ in range(2)]
     )
@@ -132,19 +132,15 @@ def explorer():
 
 @pytest.mark.usefixtures("other_language")
 @pytest.mark.parametrize("shown", [wrong_answer, arcs, explorer])
-def test_what_runs_says_as_much_as_a_stored_output(monkeypatch, capsys, shown):
+def test_what_runs_says_as_much_as_a_stored_output_and_so_does_an_error(monkeypatch, shown):
+    with pytest.raises(ValueError, match=pseudo("there is no check for exercise")):
+        check("99.1", None)
+    assert words.say("") == ""  # not the head of the catalog
     live = shown()
     monkeypatch.delenv(words.VARIABLE)
     english = shown()
     assert live == said(*english) != english
     assert left_in_english("".join(live)) == []
-
-
-@pytest.mark.usefixtures("other_language")
-def test_an_error_is_in_the_readers_language():
-    with pytest.raises(ValueError, match=pseudo("there is no check for exercise")):
-        check("99.1", None)
-    assert words.say("") == ""  # not the head of the catalog
 
 
 def test_a_language_without_a_catalog_is_english(monkeypatch):
