@@ -110,6 +110,7 @@ def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, graded, capsys)
     who = ", ".join(sorted(remarks))
     assert capsys.readouterr().out.endswith(
         f"10 submissions, 4 not graded: {who}\nleft out: hub/mine.py, jon.ipynb.txt\n"
+        "code in jax: FRAMEWORK=jax: jax\n"
     )
 
 

@@ -58,7 +58,10 @@ def grade(
             return
         session.seen.add((number, state))
         again = session.result(question)
-        if not first or again.passed or (lacks_an_answer(first) and not lacks_an_answer(again)):
+        lacks, still = (
+            x and (x.status == "not attempted" or missing_name(x)) for x in (first, again)
+        )
+        if not first or again.passed or (lacks and not still):
             results[number] = again
 
     try:
@@ -82,20 +85,16 @@ def grade(
 def stands_in(code: list[NotebookNode], session: "Session", result: Result) -> bool:
     """Say whether a name that is missing stands in a cell, which may bind it as we do not see."""
     name = missing_name(result)
-    uses = (cell.source for cell in code if not any(map(check_in, parsed(cell) or [])))
-    return bool(name) and not session.why(name) and any(mentions(x, name) for x in uses)
+    others = [cell for cell in code if not any(map(check_in, parsed(cell) or []))]
+    return not session.why(name) and any(name in words_in(cell.source) for cell in others)
 
 
-def mentions(source: str, name: str) -> bool:
-    return re.search(rf"\b{re.escape(name)}\b", source) is not None
+def words_in(source: str) -> set[str]:
+    return set(re.findall(r"\w+", source))
 
 
 def is_late(result: Result) -> bool:
     return (result.mistake or "").startswith(LATE)
-
-
-def lacks_an_answer(result: Result) -> bool:
-    return result.status == "not attempted" or missing_name(result) != ""
 
 
 def missing_name(result: Result) -> str:
@@ -130,8 +129,8 @@ class Session:
                     self.sandbox.said({"cell": source}, self.at_most(CELL))
             reply = self.sandbox.said(request, self.at_most(seconds))
         except NoAnswerError as died:
-            self.sandbox = None
-            if fresh or died.late:
+            self.end()
+            if fresh or str(died).startswith(LATE):
                 raise
             return self.ask(request, seconds)
         if error := reply.get("error"):
@@ -153,11 +152,6 @@ class Session:
         if self.sandbox:  # an error keeps what stands above it
             self.ran.append(source)
 
-    def give_up(self) -> None:
-        """Let another thread end what is running."""
-        self.until = 0
-        self.end()
-
     def end(self) -> None:
         sandbox, self.sandbox = self.sandbox, None
         if sandbox:
@@ -165,7 +159,7 @@ class Session:
 
     def why(self, name: str) -> str:
         """Return what the first cell raised in which a name stands that is missing."""
-        return next((error for source, error in self.failed if mentions(source, name)), "")
+        return next((error for source, error in self.failed if name in words_in(source)), "")
 
     def told(self, result: Result, answer: str) -> Result:
         """Return a result as its student reads it."""
@@ -205,10 +199,10 @@ class Session:
 
     def gradients(self, answer: Callable, inputs: tuple, direction: np.ndarray) -> dict:
         def read(reply: dict) -> dict:
+            shapes = {i: x.shape for i, x in enumerate(inputs) if is_float_array(x)}
             found = {i: unpacked(reply["gradients"][str(i)]) for i in shapes}
             return {i: found[i].astype(np.float64).reshape(shapes[i]) for i in shapes}
 
-        shapes = {i: x.shape for i, x in enumerate(inputs) if is_float_array(x)}
         return self.replied(inputs, read, direction=packed(direction))
 
     def largest_array(self, answer: Callable, inputs: tuple) -> tuple[int, ...]:
@@ -236,6 +230,7 @@ def started(framework: str) -> Sandbox:
     try:
         sandbox.said({"cell": ""}, START)
     except NoAnswerError as died:
+        sandbox.stop()
         raise BookError(f"{NO_START}: {died}{why_it_ends(framework)}") from None
     return sandbox
 
@@ -292,7 +287,7 @@ def parts_of(cell: NotebookNode) -> Iterator[tuple[str, set[str], set[str], set[
     """
     body = parsed(cell) if "raises-exception" not in tags_of(cell) else []
     if body is None:
-        words = set(re.findall(r"\w+", cell.source))
+        words = words_in(cell.source)
         yield cell.source, words | {"*"}, words, set(), set()
         return
     is_one = bool(MAGIC.search(cell.source))

@@ -9,7 +9,6 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
@@ -56,9 +55,8 @@ def reply_to(request: dict, shell, framework) -> dict:
     inputs = tuple(map(unpacked, request["inputs"]))
     asked = (lambda x: answer(x[i] for i in range(x.shape[0]))) if request["stream"] else answer
     if "direction" in request:
-        direction = unpacked(request["direction"])
-        gradients = framework.gradients(answer, inputs, direction)
-        return {"gradients": {i: packed(gradient) for i, gradient in gradients.items()}}
+        found = framework.gradients(answer, inputs, unpacked(request["direction"]))
+        return {"gradients": {i: packed(gradient) for i, gradient in found.items()}}
     if "largest" in request:
         return {"largest": framework.largest_array(asked, inputs)}
     given = [framework.make_array(x) for x in inputs]
@@ -77,19 +75,6 @@ def reply_to(request: dict, shell, framework) -> dict:
     }
 
 
-def going_on(run_code: Callable) -> Callable:
-    """Return what runs the statements of a cell, also those below an error, which may do well."""
-
-    async def run(code: object, result: object = None, **options: bool) -> bool:
-        before = result and result.error_in_exec
-        await run_code(code, result, **options)
-        if before:
-            result.error_in_exec = before  # the first says why
-        return False
-
-    return run
-
-
 def main() -> None:
     requests, replies = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -103,7 +88,14 @@ def main() -> None:
     from d2l_attention.practice import checking
 
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
-    shell.run_code = going_on(shell.run_code)
+
+    async def run_code(code, result=None, run=shell.run_code, **options):
+        before = result and result.error_in_exec
+        await run(code, result, **options)  # and so the statements below an error
+        if before:
+            result.error_in_exec = before  # the first says why
+
+    shell.run_code = run_code
     done = SimpleNamespace(passed=True, status="passed", mistake=None)
     practice.check = checking.check = lambda *_, **__: done  # which would ask for solutions
     framework = SimpleNamespace(**vars(load(os.environ["D2L_FRAMEWORK"])))  # before it is patched

@@ -33,9 +33,7 @@ MISSING = "bubblewrap, which keeps a student's code apart, does not work here: s
 
 
 class NoAnswerError(Exception):
-    """The student's code raises an error, ends, or has not answered, as it is late."""
-
-    late = False
+    """The student's code raises an error, ends, or does not answer in time."""
 
 
 class Sandbox:
@@ -55,7 +53,7 @@ class Sandbox:
             self.first = os.pidfd_open(json.load(about)["child-pid"])
 
     def said(self, request: dict, seconds: float) -> dict:
-        """Return the reply to a request; NoAnswerError, and no process, where there was none."""
+        """Return the reply to a request, or raise NoAnswerError: then stop it."""
         late = Timer(seconds, self.kill)
         late.start()
         token = uuid.uuid4().hex  # nobody can write the reply to a request that is still to come
@@ -69,11 +67,8 @@ class Sandbox:
             late.cancel()
         if isinstance(reply, dict) and reply.get("token") == token:
             return reply
-        self.stop()
         what = "it ends Python" if reply is None else "it writes where answers belong"
-        died = NoAnswerError(what if in_time else f"no answer after {seconds:.0f} s")
-        died.late = not in_time
-        raise died
+        raise NoAnswerError(what if in_time else f"no answer after {seconds:.0f} s")
 
     def kill(self) -> None:
         """End the first process inside, with which all others end, and who waits for it."""
@@ -101,19 +96,22 @@ def why_it_ends(framework: str) -> str:
 
 
 def variables(framework: str, cache: Path) -> dict[str, str]:
-    of_the_framework = load(framework).environment("cpu", cache) | load(framework).VARIABLES
-    return of_the_framework | {
-        "D2L_DEVICE": "cpu",
-        "D2L_FRAMEWORK": framework,
-        "HOME": HOME,
-        "MPLBACKEND": "agg",
-        "OMP_NUM_THREADS": "1",
-        "PATH": "/usr/bin:/bin",
-        "PIP_NO_INDEX": "1",  # so that it says at once that there is no network
-        "PYTHONHASHSEED": "0",
-        "PYTHONPATH": ":".join([str(PACKAGE.parent), *PACKAGES]),
-        **{name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
-    }
+    return (
+        load(framework).environment("cpu", cache)
+        | load(framework).VARIABLES
+        | {
+            "D2L_DEVICE": "cpu",
+            "D2L_FRAMEWORK": framework,
+            "HOME": HOME,
+            "MPLBACKEND": "agg",
+            "OMP_NUM_THREADS": "1",
+            "PATH": "/usr/bin:/bin",
+            "PIP_NO_INDEX": "1",  # so that it says at once that there is no network
+            "PYTHONHASHSEED": "0",
+            "PYTHONPATH": ":".join([str(PACKAGE.parent), *PACKAGES]),
+            **{name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
+        }
+    )
 
 
 def bubblewrap_works() -> bool:

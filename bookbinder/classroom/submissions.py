@@ -1,8 +1,7 @@
 """Grade what a class has handed in: a folder of notebooks in; a table and what students get, out.
 
-The table is read again before each row is written, and names the digest of what was graded and the
-points that were given for it: so an interrupted run goes on where it stopped, only what has changed
-is graded again, and a point that a teacher has changed by hand is known.
+The table is read again before each row is written, and notes what was graded and which points were
+given: so only what has changed is graded again, and what a teacher has changed is known.
 """
 
 import contextlib
@@ -43,7 +42,7 @@ BY = "by "  # before a name, so that no spreadsheet takes it for a number or a d
 AT_ONCE = os.cpu_count() or 1
 LARGEST = 200 * 2**20  # bytes of a notebook
 MOST_IN_A_CELL, MOST_LETTERS, MOST_NAMED = 500_000, 500, 30  # MOST_LETTERS of a field
-NOT_HANDED_IN = ("__MACOSX", "__pycache__", "Trash")
+HIDDEN = re.compile(r"\.|(__MACOSX|__pycache__|Trash)$")  # nobody hands these in
 PICTURES = (".svg", ".png", ".jpg", ".jpeg", ".gif")  # which come with a worksheet
 RUBRIC = """\
 **{most} of {most}**: the result and each step of the reasoning, as in the solution.
@@ -59,7 +58,7 @@ class Sheet(NamedTuple):
     data: bytes
     notebook: NotebookNode
     chapters: set[str]
-    python: list[str]  # its version
+    python: list[int]  # its version
 
 
 @dataclass
@@ -74,6 +73,10 @@ class Submission:
     notes: list[str] = field(default_factory=list)
 
     @property
+    def row(self) -> str:
+        return safe(BY + self.name)
+
+    @property
     def late(self) -> list[str]:
         return [number for number, result in self.results.items() if is_late(result)]
 
@@ -83,8 +86,7 @@ def grade_folder(
 ) -> None:
     """Write the table of a folder's submissions beside them; print where it is.
 
-    It is of the exercises of a chapter, by default the one that most notebooks are of, or of those
-    in a Python file of the teacher's own.
+    It is of a chapter, by default the one that most notebooks are of, or of a teacher's own file.
     """
     folder, exam = folder.expanduser(), exam and exam.expanduser()
     submissions, left_out = read_folder(folder, exam)
@@ -96,8 +98,9 @@ def grade_folder(
     for submission in submissions:
         choose_sheet(submission, "" if exam else str(number_of(name)))
     seed = private_seed(folder)
-    asked = [Question(q.exercise.with_seed(seed), q.answer) for q in questions]
-    salt = salt_of(asked, edition.framework, exam)
+    asked = [q._replace(exercise=q.exercise.with_seed(seed)) for q in questions]
+    inputs = [(q.exercise.number, q.answer, q.exercise.cases()) for q in asked]
+    salt = repr((edition.framework, inputs)).encode() + (exam.read_bytes() if exam else b"")
     table = Table(folder / TABLE.format(name), asked, worksheet, salt, submissions)
     if os.geteuid() == 0:
         print("warning: as root, nothing bounds a student's processes", file=sys.stderr)
@@ -109,15 +112,18 @@ def grade_folder(
         for task, sheet in papers.items():
             write_whole(table.folder / f"paper-{task}.ipynb", as_text(sheet))
     sys.stdout.reconfigure(errors="backslashreplace")  # of names that a terminal cannot show
-    failed, said = [s.name for s in submissions if s.trouble], f"{len(submissions)} submissions"
-    print(f"{table.path}: {said}{listed(f', {len(failed)} not graded', failed)}")
-    for what, names in (("left out", left_out), ("kept, as nobody has this name", table.kept)):
-        print(listed(what, names), end="\n" * bool(names))
-
-
-def listed(what: str, names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED)
-    return f"{what}: {', '.join(map(safe, names[:MOST_NAMED]))}{more}" if names else ""
+    failed, notes = (
+        [s.name for s in submissions if s.trouble],
+        [n for s in submissions for n in s.notes],
+    )
+    print(f"{table.path}: {len(submissions)} submissions", end=", " if failed else "\n")
+    lists = {f"{len(failed)} not graded": failed, "left out": left_out}
+    lists["kept, as nobody has this name"] = table.kept
+    lists |= {note: [s.name for s in submissions if note in s.notes] for note in notes}
+    for what, names in lists.items():
+        more = f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED)
+        if names:
+            print(f"{what}: {', '.join(map(safe, names[:MOST_NAMED]))}{more}")
 
 
 # What is handed in
@@ -132,7 +138,7 @@ def read_folder(folder: Path, exam: Path | None) -> tuple[list[Submission], list
     submissions: dict[str, Submission] = {}
     left_out: list[str] = []
     for path in sorted(folder.iterdir()):
-        if is_hidden(path.name) or path in ours or path.resolve() in ours:
+        if HIDDEN.match(path.name) or path in ours or path.resolve() in ours:
             continue
         files = list(files_in(path)) if path.is_dir() else [path]
         notebooks = [file for file in files if file.suffix.lower() == ".ipynb"]
@@ -149,26 +155,21 @@ def read_folder(folder: Path, exam: Path | None) -> tuple[list[Submission], list
     return list(submissions.values()), left_out
 
 
-def is_hidden(name: str) -> bool:
-    return name.startswith(".") or name in NOT_HANDED_IN
-
-
 def files_in(folder: Path) -> Iterator[Path]:
     for top, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not is_hidden(name))
-        yield from (Path(top, name) for name in sorted(files) if not is_hidden(name))
+        folders[:], files = (sorted(x for x in y if not HIDDEN.match(x)) for y in (folders, files))
+        yield from (Path(top, name) for name in files)
 
 
 def read_sheet(submission: Submission, path: Path, folder: Path) -> None:
-    name, trouble = path.relative_to(folder).as_posix(), ""
+    name = path.relative_to(folder).as_posix()
+    trouble = "no file" if not path.is_file() else ""
     try:
         if path.resolve() != folder.resolve() / name:
             trouble = "a link, which may lead to somebody else's"
-        elif not path.is_file():
-            trouble = "no file"
-        elif (size := path.stat().st_size) > LARGEST:
+        elif not trouble and (size := path.stat().st_size) > LARGEST:
             trouble = f"too large, {size / 2**20:.0f} of {LARGEST >> 20} MB"
-        else:
+        elif not trouble:
             submission.sheets.append(sheet_of(name, path.read_bytes()))
     except Exception:  # whatever stands in it
         trouble = "no notebook"
@@ -184,7 +185,7 @@ def sheet_of(name: str, data: bytes) -> Sheet:
     notebook.cells = [cell_of(cell) for part in parts for cell in part["cells"]]
     chapters = {number.partition(".")[0] for number in checks_in(notebook)}
     version = re.findall(r"\d+", str(within(raw, "metadata", "language_info", "version")))[:2]
-    return Sheet(name, data, notebook, chapters, version)
+    return Sheet(name, data, notebook, chapters, [int(x) for x in version])
 
 
 def cell_of(raw: object) -> NotebookNode:
@@ -217,9 +218,9 @@ def choose_sheet(submission: Submission, chapter: str) -> None:
         submission.chosen, submission.trouble = fitting[0], ""
     elif fitting:
         submission.trouble = f"{len(fitting)} notebooks, of which one can count: {names}"
-    else:
+    elif not submission.trouble:
         other = f"not of chapter {chapter}: {names}" if every else f"no notebook: {submission.name}"
-        submission.trouble = submission.trouble or other
+        submission.trouble = other
 
 
 def notes_on(submission: Submission, framework: str) -> list[str]:
@@ -227,10 +228,11 @@ def notes_on(submission: Submission, framework: str) -> list[str]:
     code = "\n".join(cell.source for cell in code_cells(submission.chosen.notebook))
     used = [name for name in known() if re.search(load(name).CODE, code)]
     other = [] if framework in used else [f"code in {x}: FRAMEWORK={x}" for x in used[:1]]
-    theirs, ours = submission.chosen.python, sys.version_info[:2]
+    theirs, ours = submission.chosen.python, list(sys.version_info[:2])
     refused = any((r.mistake or "").startswith("SyntaxError") for r in submission.results.values())
-    versions = f"written in Python {'.'.join(theirs)}, graded in {'.'.join(map(str, ours))}"
-    return other + [versions] * (refused and tuple(map(int, theirs)) > ours)
+    versions = (".".join(map(str, version)) for version in (theirs, ours))
+    written = "written in Python {}, graded in {}".format(*versions)
+    return other + [written] * (refused and theirs > ours)
 
 
 def commonest_chapter(book: Book, submissions: list[Submission], folder: Path) -> str:
@@ -273,12 +275,6 @@ def private_seed(folder: Path) -> int:
     return int.from_bytes(hashlib.sha256(path.read_bytes()).digest()[:8])
 
 
-def salt_of(questions: list[Question], framework: str, exam: Path | None) -> bytes:
-    """Return what makes grades stale when it changes."""
-    inputs = [(q.exercise.number, q.answer, q.exercise.cases()) for q in questions]
-    return repr((framework, inputs)).encode() + (exam.read_bytes() if exam else b"")
-
-
 def grade_all(
     submissions: list[Submission], questions: list[Question], framework: str, table: "Table"
 ) -> None:
@@ -309,7 +305,8 @@ def grade_all(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for session in sessions:
-                session.give_up()
+                session.until = 0
+                session.end()
             raise
     for submission in todo:
         if submission.late or not table.has(submission):  # in a table that was saved meanwhile
@@ -324,27 +321,23 @@ class Table:
     """A row for each submission, in which a teacher may write, and what to tell each of them."""
 
     def __init__(
-        self,
-        path: Path,
-        questions: list[Question],
-        worksheet: NotebookNode,
-        salt: bytes,
-        submissions: list[Submission],
+        self, path: Path, asked: list[Question], worksheet: NotebookNode, salt: bytes, every: list
     ) -> None:
         self.path, self.folder, self.salt = path, path.with_suffix(""), salt
-        self.exercises = [question.exercise for question in questions]
+        self.exercises = [question.exercise for question in asked]
         first = {n: cells[0].source.split("\n")[0] for n, cells in by_exercise(worksheet).items()}
-        self.paper, self.stars = on_paper(worksheet), {n: x.count("★") for n, x in first.items()}
-        self.order = [name_in_table(submission) for submission in submissions]
-        self.most = {heading(e): self.worth(e.number) for e in self.exercises if e.inputs}
-        self.most |= {f"{number} paper": self.worth(number) for number in self.paper}
+        self.paper, self.worth = (
+            on_paper(worksheet),
+            {n: x.count("★") or 1 for n, x in first.items()},
+        )
+        self.order = [submission.row for submission in every]
+        most = {heading(e): e.number for e in self.exercises if e.inputs}
+        most |= {f"{number} paper": number for number in self.paper}
+        self.most = {column: self.worth.get(number, 1) for column, number in most.items()}
         graded = [c for e in self.exercises for c in (heading(e), f"{e.number} mistake")]
         paper = [column for column in self.most if column not in graded]
         self.ours = ["submission", *graded, *paper, "points", "of", "remarks", "notebook"]
         self.read()
-
-    def worth(self, number: str) -> int:
-        return self.stars.get(number) or 1
 
     def read(self) -> None:
         """Read the table as a teacher has saved it; BookError where a point could be lost."""
@@ -364,17 +357,17 @@ class Table:
                 raise self.wrong(f"two rows of {name!r}")
             if any(cells[len(head) :]):
                 raise self.wrong(f"more cells than columns in the row of {name!r}")
-            for column in self.most:
-                point = row[column]
-                if name in self.order and point and number_in(point) is None:
-                    raise self.wrong(f"{column!r} of {name!r} must be a number, got {point!r}")
+            for column in self.most if name in self.order else ():
+                if row[column] and number_in(row[column]) is None:
+                    what = f"{column!r} of {name!r} must be a number, got {row[column]!r}"
+                    raise self.wrong(what)
             self.rows[name] = row
 
     def wrong(self, what: str) -> BookError:
         return BookError(f"{self.path}: {what}. Mend it, then call again: nothing is written")
 
     def has(self, submission: Submission) -> bool:
-        row = self.rows.get(name_in_table(submission), {})
+        row = self.rows.get(submission.row, {})
         is_graded = submission.chosen and noted(row)[0] == self.digest(submission)
         is_full = all(row.get(heading(exercise)) for exercise in self.exercises)
         return bool(is_graded) and is_full and self.feedback(submission).exists()
@@ -386,23 +379,24 @@ class Table:
     def add(self, submission: Submission) -> None:
         """Write the row of a submission; a point that is not what the grader gave stays."""
         self.read()
-        name, remarks, lines = name_in_table(submission), [*submission.notes], []
-        row = self.rows.setdefault(name, {"submission": name})
-        given = noted(row)[1]
-        for exercise in self.exercises:
-            if result := submission.results.get(exercise.number):
-                column, mistake = heading(exercise), f"{exercise.number} mistake"
-                found = self.worth(exercise.number) * result.passed
-                before = number_in(row.get(column, ""))
-                if before in (None, found, given.get(exercise.number)):
-                    row[column] = str(found)
-                else:
-                    remarks.append(f"{column}: {row[column]} by hand, {found} by the grader")
-                given[exercise.number] = found
-                why = ": ".join(filter(None, [result.status, result.mistake]))
-                row[mistake] = "" if result.passed else safe(why)
-                label = exercise.number if exercise.inputs else column
-                lines.append(f"{label} {result.status}. {result.message}".strip())
+        row = self.rows.setdefault(submission.row, {"submission": submission.row})
+        given, remarks, lines = noted(row)[1], [*submission.notes], []
+        asked = [e for e in self.exercises if e.number in submission.results]
+        for number, column, exercise in ((e.number, heading(e), e) for e in asked):
+            result = submission.results[number]
+            found, before = (
+                self.worth.get(number, 1) * result.passed,
+                number_in(row.get(column, "")),
+            )
+            if before in (None, found, given.get(number)):
+                row[column] = str(found)
+            else:
+                remarks.append(f"{column}: {row[column]} by hand, {found} by the grader")
+            given[number] = found
+            why = ": ".join(filter(None, [result.status, result.mistake]))
+            row[f"{number} mistake"] = "" if result.passed else safe(why)
+            label = number if exercise.inputs else column
+            lines.append(f"{label} {result.status}. {result.message}".strip())
         if submission.trouble:
             remarks.append(submission.trouble)
             lines.append(f"Not graded: {submission.trouble}")
@@ -422,8 +416,7 @@ class Table:
         """Add up what a teacher has written, and tell each student."""
         self.read()
         self.write()
-        for submission in submissions:
-            path, row = self.feedback(submission), self.rows[name_in_table(submission)]
+        for path, row in ((self.feedback(s), self.rows[s.row]) for s in submissions):
             told = path.read_text(encoding="utf-8").partition("\n\n")[0].strip()
             of = (f"{c}: {row.get(c) or 'not marked'} of {most}" for c, most in self.most.items())
             total = f"points: {row['points'] or 'none yet'} of {row['of']}"
@@ -436,10 +429,8 @@ class Table:
         theirs = [c for c in self.head if c in self.most or c not in self.ours]
         others = [name for name in self.rows if name not in self.order]
         self.kept = [name for name in others if any(map(self.rows[name].get, theirs))]
-        for name in (name for name in [*self.order, *self.kept] if name in self.rows):
-            row = self.rows[name]
-            points = [number_in(row.get(column, "")) for column in self.most]
-            points = [x for x in points if x is not None]
+        for row in filter(None, map(self.rows.get, [*self.order, *self.kept])):
+            points = [x for c in self.most if (x := number_in(row.get(c, ""))) is not None]
             row |= {"points": f"{sum(points):g}" if points else "", "of": sum(self.most.values())}
             table.writerow(row)
         write_whole(self.path, f"\ufeff{file.getvalue()}")  # by which Excel knows UTF-8
@@ -460,21 +451,14 @@ def number_in(cell: str) -> float | None:
 
 def cells_in(path: Path) -> tuple[list[str], list[list[str]]]:
     """Return head and rows of a table, with commas or what else spreadsheets put between cells."""
-    try:
+    with contextlib.suppress(UnicodeDecodeError, csv.Error):
         text = path.read_text(encoding="utf-8-sig")
-        for delimiter in ",;\t":
-            table = csv.reader(io.StringIO(text), delimiter=delimiter)
+        for table in (csv.reader(io.StringIO(text), delimiter=x) for x in ",;\t"):
             rows = [row for row in ([cell.strip() for cell in row] for row in table) if any(row)]
             for at, row in enumerate(rows):
                 if "submission" in row:
                     return row, rows[at + 1 :]
-    except (UnicodeDecodeError, csv.Error):
-        pass
     raise BookError(f"{path}: save it as CSV in UTF-8, with its column 'submission'")
-
-
-def name_in_table(submission: Submission) -> str:
-    return safe(BY + submission.name)
 
 
 def safe(value: object) -> str:
@@ -507,7 +491,7 @@ def paper_sheets(
     answers = {s.name: by_exercise(s.chosen.notebook, every) for s in submissions if s.chosen}
     papers = {}
     for number in table.paper:
-        most = table.worth(number)
+        most = table.worth[number]
         rubric = RUBRIC.format(number=number, table=table.path.name, most=most, half=most / 2)
         cells = [*by_exercise(solutions).get(number, []), new_markdown_cell(rubric)]
         before = every[every.index(number) :: -1]  # where a heading is gone, it stands below these
