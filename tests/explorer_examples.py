@@ -2,24 +2,11 @@
 
 import numpy as np
 
-from d2l_attention.practice import (
-    Arrow,
-    Bars,
-    Curve,
-    Line,
-    Live,
-    Piece,
-    Plot,
-    Points,
-    Regions,
-    Score,
-    Toggles,
-    explore,
-)
+from d2l_attention import practice as p
 
 SCORES = np.array([[0.0, 2.0, 1.0, 1.0], [2.0, 1.0, 3.0, 3.0]])
 CUPS = ["tea", "milk", "sugar"]
-WORDS = {"caption": "Caption.", "question": "Question?"}
+WORDS = {"caption": "Weights of <keys> & a sum.", "question": "Where do two keys tie?"}
 
 
 def softmax(scores):
@@ -33,7 +20,7 @@ def weights(temperature, valid_len):
 
 
 def heat_map(temperature=1.0, valid_len=3):
-    return explore(
+    return p.explore(
         weights,
         caption="Attention weights of two queries.",
         question="At which temperature does the second key take more than half?",
@@ -59,26 +46,25 @@ def pooled(query, sharpness):
 
 
 def plots(query=1.0, sharpness=1.0):
-    return explore(
+    return p.explore(
         pooled,
-        caption="Weights of <four> keys & their weighted sum.",
-        question="Where do two keys tie?",
+        **WORDS,
         start={"query": query, "sharpness": sharpness},
         columns=["a", "b", "c", "d"],
         draw=[
-            Plot(
-                Bars(KEYS, "weights", names="abcd", label="weights"),
-                Line("query", label="query"),
+            p.Plot(
+                p.Bars(KEYS, "weights", names="abcd", label="weights"),
+                p.Line("query", label="query"),
                 drag="query",
                 xlim=(-3, 3.2),
                 ylim=(0, 1),
             ),
-            Plot(
-                Curve(GRID, "all outputs"),
-                Points(KEYS, VALUES, size="weights", color="weight", unit=12),
-                Points("query", "output", color="query"),
-                Line(y="output", color="value"),
-                Arrow("query", "output"),
+            p.Plot(
+                p.Curve(GRID, "all outputs"),
+                p.Points(KEYS, VALUES, size="weights", color="weight", unit=12),
+                p.Points("query", "output", color="query"),
+                p.Line(y="output", color="value"),
+                p.Arrow("query", "output"),
                 xlabel="query",
                 ylabel="output",
                 drag=("query", "sharpness"),
@@ -111,10 +97,10 @@ def scores_of(kind, queries):
 
 def forms(kind):
     if kind == "distance":
-        return [Score(PLACES - 0.5, b=-(PLACES + 0.5) / 2 + 0.5, origin=(0.5, 0.5))]
+        return [p.Score(PLACES - 0.5, b=-(PLACES + 0.5) / 2 + 0.5, origin=(0.5, 0.5))]
     if kind == "cosine":
-        return [Score(3 * unit(PLACES), unit=True)]
-    return [Score(np.ones((1, 3)), W_Q, PLACES @ W_Q.T + 1, tanh=True)]
+        return [p.Score(3 * unit(PLACES), unit=True)]
+    return [p.Score(np.ones((1, 3)), W_Q, PLACES @ W_Q.T + 1, tanh=True)]
 
 
 def dragged(kind, x_of_query, y_of_query):
@@ -125,27 +111,27 @@ def dragged(kind, x_of_query, y_of_query):
 def planes(kind="distance", x=-3.0, y=1.5):
     steps = [i / 2 for i in range(-6, 7)]
     drag = ("x_of_query", "y_of_query")
-    return explore(
+    return p.explore(
         dragged,
         **WORDS,
         draw=[
-            Plot(
-                Regions(SIDE, SIDE, "scores", names="abcd"),
-                Points(*PLACES.T, size=Piece("weights", 0, 4), color="weight", unit=9),
-                Points(*drag, color="query", label="query"),
+            p.Plot(
+                p.Regions(SIDE, SIDE, "scores", names="abcd"),
+                p.Points(*PLACES.T, size=p.Piece("weights", 0, 4), color="weight", unit=9),
+                p.Points(*drag, color="query", label="query"),
                 title="regions",
                 drag=drag,
                 height=300,
             ),
-            Plot(
-                Points(*drag, color="query", label="query"),
+            p.Plot(
+                p.Points(*drag, color="query", label="query"),
                 title="one score",
                 **dict.fromkeys(("xlim", "ylim"), (-3, 3)),
                 drag=(None, "y_of_query"),
             ),
         ],
         large="picture",
-        live=Live("weights", drag, forms),
+        live=p.Live("weights", drag, forms),
         start={"kind": kind, "x_of_query": x, "y_of_query": y},
         kind={kind: kind for kind in KINDS},
         x_of_query=steps,
@@ -161,7 +147,7 @@ def seen(step, words):
 
 
 def film(step=0, words="tea, milk"):
-    return explore(
+    return p.explore(
         seen,
         **WORDS,
         steps="step",
@@ -170,5 +156,5 @@ def film(step=0, words="tea, milk"):
         rows="abcd",
         columns=["<a>", "b", "c"],
         step=[0, 1, 2, 3],
-        words=Toggles(CUPS),
+        words=p.Toggles(CUPS),
     )

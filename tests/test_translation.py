@@ -19,7 +19,6 @@ from bookbinder.catalogs import (
     as_po,
     catalog_file,
     disagreement,
-    messages_of,
     parsed,
     read_catalog,
     sentences_of,
@@ -28,9 +27,9 @@ from bookbinder.catalogs import (
     translations,
     updated,
 )
-from bookbinder.chapters import read_chapter, tags_of
+from bookbinder.chapters import tags_of
 from bookbinder.colab import INSTALL, open_alone
-from bookbinder.config import ENGLISH, read_book
+from bookbinder.config import read_book
 from bookbinder.files import BookError
 from bookbinder.language import Language, in_language, language_of, literals
 from bookbinder.messages import compiled, compiled_file, page_file, translated_page
@@ -48,47 +47,6 @@ from tests.this_book import BOOK, chapters, pages
 EDITION = BOOK.editions[0]
 STALE = "sentences of this chapter are in English still"
 
-CHAPTER = """\
-# 4. A title
-
-> **Note.** One sentence
-> and `code`.
-
-- An item with $x$.
-
-| a row | $b$ |
-|---|---|
-
-$$
-x = \\text{words}
-$$
-
-<details>
-<summary>Hint</summary>
-
-```text
-no prose
-```
-</details>
-
-```python alt="A picture."
-explore(f, caption="What is "
-        "shown.", question="Why?", label="stays")
-```
-
-## References
-
-1. A. Author, “Work”, 2020. [a](https://a.org).
-   A note.
-"""
-MESSAGES = [
-    "A title", "**Note.** One sentence", "and `code`.", "An item with $x$.", "| a row | $b$ |",
-    "x = \\text{words}", "Hint", "A picture.", "What is shown.", "Why?", "References", "A note.",
-]  # fmt: skip
-TO_HEAR = {  # in a program
-    "caption": pseudo("What is shown."), "question": pseudo("Why?"), "label": "stays",
-}  # fmt: skip
-
 
 def prose_of(notebook):
     return "\n\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
@@ -97,23 +55,6 @@ def prose_of(notebook):
 def speaking(said, tag="zh"):
     """Return a language in which every catalog has these translations."""
     return Language(tag, lambda _: said)
-
-
-def test_a_sentence_is_a_line_without_its_marks_and_is_said_in_its_place(tmp_path):
-    (tmp_path / "04_a.md").write_text(CHAPTER)
-    chapter = read_chapter(tmp_path / "04_a.md", "book/04_a.md")
-    assert [*messages_of(chapter)] == [(text, "book/04_a.md") for text in MESSAGES]
-    made = in_language(chapter.notebook, speaking({t: pseudo(t) for t in MESSAGES}), "04_a")
-    wanted = prose_of(chapter.notebook)
-    for text in MESSAGES:
-        wanted = wanted.replace(text, pseudo(text))
-    assert prose_of(made) == wanted
-    (code,) = [cell for cell in made.cells if cell.cell_type == "code"]
-    assert code.metadata["alt"] == pseudo("A picture.")
-    called = {}
-    exec(code.source, {"f": None, "explore": lambda f, **words: called.update(words)})
-    assert called == TO_HEAR
-    assert in_language(chapter.notebook, Language(ENGLISH, None), "04_a") == chapter.notebook
 
 
 SAID = {
@@ -258,6 +199,7 @@ def test_sheets_in_another_language_have_the_checks_and_places_for_answers_of_th
         assert checks_in(made) == checks_in(english)
         assert prose_of(made).count(pseudo(invitation())) == prose_of(english).count(invitation())
         assert pseudo(STALE) not in prose_of(made)
+        assert prose_of(made).count("](") == prose_of(english).count("](")
         for new, old in zip(made.cells, english.cells, strict=True):
             assert new.source.startswith("# Ďŕáw: ") == old.source.startswith("# Draw: ")
     solved = folded(in_language(whole, PSEUDO, page.name), pseudo("Solution"))
