@@ -403,7 +403,8 @@ def length_mask(shape: tuple[int, ...], valid_lens: Array | list) -> Array:
     check_range(lens, shape)  # 0..m
     rows = lens.shape[len(b) :] or (1,)  # n, or 1: a length per sequence
     lens = lens.reshape(*b, *(1,) * (len(shape) - 3), *rows, 1)
-    return jnp.arange(m).reshape(*(1,) * (len(shape) - 1), m) < lens.astype(int)
+    keys = jnp.arange(m).reshape(*(1,) * (len(shape) - 1), m)
+    return keys < lens.astype(int)
 
 
 # From book/10_masked_softmax.md, Join masks with AND
