@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 
-import nbformat
 import pytest
 
 from bookbinder import binding
@@ -71,24 +70,6 @@ def bookbinder(*arguments, cwd, path=(), **options):
     return subprocess.Popen(
         command, cwd=cwd, env=environment, stderr=subprocess.PIPE, text=True, **options
     )
-
-
-def test_a_bound_book_has_origin_lines_no_paths_and_reproducible_metadata(bound):
-    notebook = nbformat.read(bound / FIRST, as_version=4)
-    nbformat.validate(notebook)
-    assert notebook.cells[0].source.startswith(
-        "<!-- Made from book/00_first.md by `make notebooks`"
-    )
-    assert "version" not in notebook.metadata.language_info
-    assert notebook.cells[3].outputs[0].data["text/plain"] == "42"
-    assert "execution" not in notebook.cells[3].metadata  # no times
-    module = (bound / MODULE).read_text()
-    assert module.startswith("# Made from the #@save cells of book/")
-    notebook = nbformat.read(bound / "notebooks/pytorch/01_second.ipynb", as_version=4)
-    traceback = "\n".join(notebook.cells[1].outputs[0].traceback)
-    assert "on purpose" in traceback
-    assert "JSONDecodeError" in traceback
-    assert "/" not in traceback
 
 
 def test_a_chapter_is_executed_again_only_where_its_code_or_what_it_stands_on_changed(

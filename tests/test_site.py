@@ -16,7 +16,7 @@ from bookbinder.site import building
 from bookbinder.site.building import build_alone, build_site, site_folder
 from bookbinder.site.equations import Typeset
 from bookbinder.site.finishing import DRAWN
-from bookbinder.site.lookup import docstring_as_markdown, functions_page
+from bookbinder.site.lookup import functions_page
 from bookbinder.site.printing import chromium, chromium_path, localize
 from bookbinder.site.sources import site_notebook
 from bookbinder.site.sphinx_extension import index_letter
@@ -269,12 +269,6 @@ def test_a_formula_keeps_its_tex_and_its_width_and_holds_the_signs_around_it():
         Typeset([r'<span class="math">\frac{1}</span>'])
 
 
-def test_a_docstring_becomes_a_list_of_arguments():
-    short = "Do it.\n\n    Args: a (n, m) or\n        (m,); b and c, two.\n    Raises: E if none.\n"
-    arguments = "Do it.\n\n**Arguments**\n\n- `a`: (n, m) or (m,)\n- `b`, `c`: two"
-    assert docstring_as_markdown(short) == f"{arguments}\n\n**Raises**\n\n- `E`: if none"
-
-
 def test_every_public_function_of_the_module_is_on_its_page():
     folder = read_book(ROOT).editions[0].module.parent
     texts = {f"d2l_attention.{p.stem}": p.read_text(encoding="utf-8") for p in folder.glob("*.py")}
@@ -282,8 +276,12 @@ def test_every_public_function_of_the_module_is_on_its_page():
     shown = re.findall(r"\{py:(?:function|class)\} (\w+)", page)
     listed = re.search(r"^__all__ = \[(.*?)\]", texts["d2l_attention.torch"], re.M | re.S)[1]
     assert sorted(shown) == sorted(re.findall(r'"(\w+)"', listed))
-    assert "Args:" not in page
-    assert "Raises:" not in page
+    assert not re.search("Args:|Raises:", page)
+    assert re.search(
+        r"\*\*Arguments\*\*\n\n- `X`: \S.*\n- `valid_lens`: \S", page
+    )  # in a row there
+    assert "\n- `valid_lens`, `mask`, `need_weights`: as for" in page
+    assert "\n- `q`, `k`: projected" in functions_page("d2l_attention.jax", [], texts)
 
 
 def test_in_print_folds_are_open_links_lead_within_and_solutions_stand_last():

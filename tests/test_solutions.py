@@ -1,12 +1,10 @@
 """Solutions are closed folds in every viewer, and run like all other cells."""
 
 import pytest
-from nbformat.v4 import new_code_cell
 
 from bookbinder.binding import notebook_path
 from bookbinder.files import read_notebook
 from bookbinder.page import markdown_lines
-from bookbinder.publish import hidden_in_lab
 from tests.this_book import BOOK, pages
 
 
@@ -27,10 +25,3 @@ def test_no_viewer_shows_a_solution_before_it_is_opened(edition):
         assert not [line for line in lines - given if line in shown]
         seen += len(lines)
     assert seen > 100
-
-
-def test_what_is_to_be_predicted_is_closed_in_jupyterlab():
-    cell = new_code_cell("draw()", metadata={"tags": ["decide", "drawing"]})
-    assert hidden_in_lab(cell) == {"source_hidden": True, "outputs_hidden": True}
-    assert not hidden_in_lab(new_code_cell("import a"))
-    assert hidden_in_lab(new_code_cell("import a\nimport b\n\na.b()")) == {"source_hidden": True}
