@@ -28,7 +28,6 @@ from d2l_attention.practice.checking import Result, examine
 from d2l_attention.practice.exercises import Exercise, Stream
 
 START, CELL, ANSWER, ALL = 120, 30, 10, 240  # seconds
-CHANGING = (ast.Store, ast.Del, ast.Expr)  # `scores[0] = 0`, `rows.append(1)`, `fit(model)`
 IN_PLACE = "The values are right, but your code writes into its arguments: make a new array."
 NO_START = "the sandbox for students' code does not start"
 LATE = ("no answer after", "this notebook has taken more than", NO_START)  # so remarks begin
@@ -282,6 +281,8 @@ def needed_sources(code: list[NotebookNode], answers: list[str]) -> list[str]:
 def parts_of(cell: NotebookNode) -> Iterator[tuple[str, set[str], set[str], set[str], set[str]]]:
     """Yield statements but for checks, and names that each binds, uses, may change, and imports.
 
+    `scores[0] = 0`, `rows.append(1)` and `init.ones_(scores)` change, and so does a decorator.
+
     A cell with magics is one part. What Python refuses is needed: its error tells why there is no
     answer. So is a file.
     """
@@ -294,7 +295,11 @@ def parts_of(cell: NotebookNode) -> Iterator[tuple[str, set[str], set[str], set[
     for nodes in [body] if is_one else [[node] for node in body if not check_in(node)]:
         inner = [part for node in nodes for part in ast.walk(node)]
         parts = [x for part in inner for x in getattr(part, "decorator_list", [])]
-        parts += [x for x in inner if isinstance(getattr(x, "ctx", x), CHANGING)]
+        parts += [x for x in inner if isinstance(getattr(x, "ctx", None), ast.Store | ast.Del)]
+        for part in inner:
+            match part:
+                case ast.Expr(ast.Call(ast.Attribute() as method, args)):
+                    parts += [method, *(x for x in args if isinstance(x, ast.Name))]
         changed = {x.id for part in parts for x in ast.walk(part) if isinstance(x, ast.Name)}
         imported = {x.asname or x.name.split(".")[0] for x in inner if isinstance(x, ast.alias)}
         bound, used = names_in(nodes)
