@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import nbformat
 import pytest
 
 from bookbinder import binding
@@ -70,6 +71,12 @@ def bookbinder(*arguments, cwd, path=(), **options):
     return subprocess.Popen(
         command, cwd=cwd, env=environment, stderr=subprocess.PIPE, text=True, **options
     )
+
+
+def test_a_traceback_names_no_file_of_the_machine(bound):
+    second = nbformat.read(bound / "notebooks/pytorch/01_second.ipynb", as_version=4)
+    traceback = "\n".join(second.cells[1].outputs[0].traceback)
+    assert ("on purpose" in traceback, "/" in traceback) == (True, False)
 
 
 def test_a_chapter_is_executed_again_only_where_its_code_or_what_it_stands_on_changed(
