@@ -79,7 +79,7 @@ def test_make_helps_where_nothing_is_set_up_names_mistakes_and_adds_a_further_fr
     (tmp_path / ".venv").mkdir()
     for mark in (f"ready-{first}", "test-ready"):
         (tmp_path / ".venv" / mark).touch()
-    in_korean = os.environ | {"LANGUAGE": "ko"}
+    in_korean = {k: v for k, v in os.environ.items() if "MAKE" not in k} | {"LANGUAGE": "ko"}
     make = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, env=in_korean)
     lab = make(["make", "-n", "lab"]).stdout.splitlines()
     assert [line.endswith("make lab LANGUAGE=ko") for line in lab] == [True, False]
