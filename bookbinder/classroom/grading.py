@@ -57,10 +57,7 @@ def grade(
             return
         session.seen.add((number, state))
         again = session.result(question)
-        lacks, still = (
-            x and (x.status == "not attempted" or missing_name(x)) for x in (first, again)
-        )
-        if not first or again.passed or (lacks and not still):
+        if not first or again.passed or (lacks_an_answer(first) and not lacks_an_answer(again)):
             results[number] = again
 
     try:
@@ -94,6 +91,10 @@ def words_in(source: str) -> set[str]:
 
 def is_late(result: Result) -> bool:
     return (result.mistake or "").startswith(LATE)
+
+
+def lacks_an_answer(result: Result) -> bool:
+    return result.status == "not attempted" or missing_name(result) != ""
 
 
 def missing_name(result: Result) -> str:
@@ -281,10 +282,8 @@ def needed_sources(code: list[NotebookNode], answers: list[str]) -> list[str]:
 def parts_of(cell: NotebookNode) -> Iterator[tuple[str, set[str], set[str], set[str], set[str]]]:
     """Yield statements but for checks, and names that each binds, uses, may change, and imports.
 
-    `scores[0] = 0`, `rows.append(1)` and `init.ones_(scores)` change, and so does a decorator.
-
-    A cell with magics is one part. What Python refuses is needed: its error tells why there is no
-    answer. So is a file.
+    `scores[0] = 0`, `rows.append(1)`, `init.ones_(scores)` change, and `@to(Layer)`. A cell with
+    magics is one part. What Python refuses is needed, as its error tells why there is no answer.
     """
     body = parsed(cell) if "raises-exception" not in tags_of(cell) else []
     if body is None:

@@ -112,14 +112,13 @@ def grade_folder(
         for task, sheet in papers.items():
             write_whole(table.folder / f"paper-{task}.ipynb", as_text(sheet))
     sys.stdout.reconfigure(errors="backslashreplace")  # of names that a terminal cannot show
-    failed, notes = (
-        [s.name for s in submissions if s.trouble],
-        [n for s in submissions for n in s.notes],
-    )
+    failed = [s.name for s in submissions if s.trouble]
     print(f"{table.path}: {len(submissions)} submissions", end=", " if failed else "\n")
     lists = {f"{len(failed)} not graded": failed, "left out": left_out}
     lists["kept, as nobody has this name"] = table.kept
-    lists |= {note: [s.name for s in submissions if note in s.notes] for note in notes}
+    for submission in submissions:
+        for note in submission.notes:
+            lists.setdefault(note, []).append(submission.name)
     for what, names in lists.items():
         more = f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED)
         if names:
