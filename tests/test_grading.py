@@ -252,7 +252,7 @@ def test_a_teachers_seed_gives_inputs_of_its_own_with_which_no_named_mistake_pas
 
 def test_only_what_answers_need_is_run():
     runs = {
-        "import torch as t\nfrom math import *\nmodel = t.nn.Linear(2, 2)": "import torch as t\nfrom math import *",
+        "import torch as t\nfrom math import *\nm = t.ones(2)": "import torch as t\nfrom math import *",
         "rows = []\nrows.append(1)": "rows = []\nrows.append(1)",
         "t.nn.init.ones_(rows)\nscale = 2\nprint(rows)": "t.nn.init.ones_(rows)\nscale = 2",
         "%matplotlib inline\nunused = t.randn(3)\nunused.add_(1)": "",
