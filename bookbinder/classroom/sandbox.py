@@ -96,22 +96,19 @@ def why_it_ends(framework: str) -> str:
 
 
 def variables(framework: str, cache: Path) -> dict[str, str]:
-    return (
-        load(framework).environment("cpu", cache)
-        | load(framework).VARIABLES
-        | {
-            "D2L_DEVICE": "cpu",
-            "D2L_FRAMEWORK": framework,
-            "HOME": HOME,
-            "MPLBACKEND": "agg",
-            "OMP_NUM_THREADS": "1",
-            "PATH": "/usr/bin:/bin",
-            "PIP_NO_INDEX": "1",  # so that it says at once that there is no network
-            "PYTHONHASHSEED": "0",
-            "PYTHONPATH": ":".join([str(PACKAGE.parent), *PACKAGES]),
-            **{name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
-        }
-    )
+    ours = {
+        "D2L_DEVICE": "cpu",
+        "D2L_FRAMEWORK": framework,
+        "HOME": HOME,
+        "MPLBACKEND": "agg",
+        "OMP_NUM_THREADS": "1",
+        "PATH": "/usr/bin:/bin",
+        "PIP_NO_INDEX": "1",  # so that it says at once that there is no network
+        "PYTHONHASHSEED": "0",
+        "PYTHONPATH": ":".join([str(PACKAGE.parent), *PACKAGES]),
+        **{name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
+    }
+    return load(framework).environment("cpu", cache) | load(framework).VARIABLES | ours
 
 
 def bubblewrap_works() -> bool:
