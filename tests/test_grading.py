@@ -329,7 +329,11 @@ def test_a_forged_measure_is_no_answer_and_no_crash():
         assert found.mistake.startswith("what comes back is no array")
 
 
-def test_a_sandbox_says_why_it_does_not_start(monkeypatch):
+@sandboxed
+def test_a_sandbox_starts_where_python_is_a_link_and_says_why_not(tmp_path, monkeypatch):
+    (tmp_path / "python").symlink_to(sys.executable)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    grading.started(FRAMEWORK).stop()
     monkeypatch.setattr(sys, "executable", "/no/python")
     with pytest.raises(BookError, match=r"does not start: .*/no/python.*make PYTHON="):
         grading.started(FRAMEWORK)
