@@ -26,7 +26,7 @@ from kit import (
 )
 
 STEPS = ("query", "scores", "mask", "weights", "weighted sum")
-EDGES = ((0, 98), (113, 215), (230, 332), (347, 490), (505, 640))  # left and right of each step
+EDGES = ((8, 106), (121, 223), (238, 340), (355, 498), (513, 648))  # left and right of each step
 Q = (2, 1)
 KEYS = ((1, 0), (0, 1), (-1, 2), (1, 1))
 VALUES = ((0, 2), (3, 1), (2, 0), (0, 0))
@@ -191,8 +191,8 @@ DESC = (
 
 def strip(s: Strip, say: Say = str) -> str:
     """Draw the picture at the head of a chapter."""
-    top = 10 if s.many else 0
-    d = Drawing(640, 128 + top, "Attention, step by step", f"{DESC} {s.change}", say)
+    top = 18 if s.many else 8  # as far from the card's edge as at the sides
+    d = Drawing(656, 136 + top, "Attention, step by step", f"{DESC} {s.change}", say)
     draw_steps(d, s, top)
     return d.svg()
 
@@ -206,7 +206,7 @@ def draw_steps(d: Drawing, s: Strip, top: float = 0) -> None:
         gray = not there or (bool(s.lit) and s.dim and not lit)
         edge, thick = (INK, 4) if lit else (PALE if gray else SOFT, 2)
         for sheet in (2, 1) if step in s.many else ():
-            d.rect(left + 4 * sheet, 11 - 5 * sheet, right - left - 8 * sheet, 2, edge)
+            d.rect(left + 4 * sheet, top + 1 - 5 * sheet, right - left - 8 * sheet, 2, edge)
         d.rect(left, top + 1, right - left, thick, edge)
         name = s.lit.get(step, step)
         d.text(left, top + 20, f"**{name}**" if lit else name, 16, "start", SOFT if gray else INK)
