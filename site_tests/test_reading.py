@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from conftest import SITE, violations
+from conftest import BOOK, SITE, violations
 
 CHAPTER = "12_scaled_dot_product_attention.html"
 PREVIEWS = {"equation": ("a.equation", "softmax"), "source": ("a[href='#reference-1']", "Vaswani")}
@@ -114,6 +114,7 @@ def test_an_error_shows_the_line_that_raised_it_and_its_message(reading):
 def test_a_chapter_has_its_notebook_and_its_fonts_their_license(reading):
     page = reading("10_masked_softmax.html")
     assert page.locator("a.book-download").get_attribute("href").endswith("10_masked_softmax.ipynb")
+    assert (page.locator("a[href*='colab.']").count() > 0) == bool(BOOK.repository)
     assert "SIL Open Font License" in (SITE / "_static/fonts/OFL.txt").read_text(encoding="utf-8")
 
 
