@@ -43,8 +43,8 @@ def kernel_environment(framework: str = "") -> dict[str, str]:
 
 def own_kernels() -> dict[str, str]:
     """Return the variable that lets Jupyter start this Python, and no other kernel of its name."""
-    paths = filter(None, [*ENV_JUPYTER_PATH, os.environ.get("JUPYTER_PATH")])
-    return {"JUPYTER_PATH": os.pathsep.join(paths)}
+    paths = [*ENV_JUPYTER_PATH, *os.environ.get("JUPYTER_PATH", "").split(os.pathsep)]
+    return {"JUPYTER_PATH": os.pathsep.join(dict.fromkeys(filter(None, paths)))}
 
 
 def frameworks_own(framework: str) -> dict[str, str]:

@@ -92,3 +92,5 @@ def test_kernels_of_a_framework_see_a_gpu_only_when_asked(monkeypatch):
     monkeypatch.setitem(os.environ, "D2L_DEVICE", "cuda")
     assert kernel_environment("jax")["JAX_PLATFORMS"] == ""
     assert "CUDA_VISIBLE_DEVICES" not in kernel_environment("tensorflow")
+    monkeypatch.setenv("JUPYTER_PATH", jax["JUPYTER_PATH"])
+    assert kernel_environment("jax")["JUPYTER_PATH"] == jax["JUPYTER_PATH"]  # asked twice, as once
