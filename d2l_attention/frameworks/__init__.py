@@ -7,10 +7,12 @@ installed. It has:
     PACKAGE             what is imported; our module has the same name: d2l_attention.<PACKAGE>
     PACKAGES            what our module imports of it, and whose versions a report names
     VARIABLES           what the environment must say before it is imported
+    EXACT               the line by which a notebook asks for products in full precision, on a
+                        GPU, too; empty where that is the default
     KEEP_AXIS           how a sum is told to keep its axis
     array_type()        the class of its arrays
-    make_array(value)   a NumPy array as a new array, float64 as float32; lists entry by entry,
-                        everything else as it is
+    make_array(value)   a NumPy array as a new array on the CPU, float64 as float32; lists entry
+                        by entry, everything else as it is
     to_numpy(array)     and back, into what NumPy can compute with
     gradients(answer, inputs, direction)
                         of sum(direction * answer), for each input of floating-point numbers: a

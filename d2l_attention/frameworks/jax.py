@@ -14,6 +14,7 @@ NAME = "JAX"
 PACKAGE = "jax"
 PACKAGES = ("jax", "flax")
 VARIABLES: dict[str, str] = {}
+EXACT = 'jax.config.update("jax_default_matmul_precision", "highest")'
 KEEP_AXIS = "keepdims"
 
 # XLA takes as many threads as NPROC says, and compiles for the instructions that its flag allows.
@@ -82,9 +83,12 @@ def check_strict(*arrays, dtype=None) -> None:
 
 def make_array(value: object) -> object:
     def array(value: np.ndarray):
-        from jax import numpy as jnp
+        import jax
 
-        return jnp.asarray(value)
+        try:  # a GPU multiplies with fewer digits, unless the notebook asks for all
+            return jax.device_put(value, jax.devices("cpu")[0])
+        except RuntimeError:  # JAX_PLATFORMS=cuda: JAX may not use the CPU
+            return jax.device_put(value)
 
     return made(value, array)
 
@@ -142,9 +146,11 @@ def has_gpu() -> bool:
 def environment(device: str, cache: Path) -> dict[str, str]:
     """Let it keep every program that it compiles: it compiles one for each small operation."""
     doing = ("reading", "writing")
-    # A GPU would multiply matrices of float32 with three digits.
-    exact = {} if device == "cpu" else {"JAX_DEFAULT_MATMUL_PRECISION": "highest"}
-    return exact | {
+    on_gpu = {
+        "JAX_DEFAULT_MATMUL_PRECISION": "highest",  # else it multiplies float32 with three digits
+        "XLA_PYTHON_CLIENT_PREALLOCATE": "false",  # else one process takes its memory from another
+    }
+    return ({} if device == "cpu" else on_gpu) | {
         "JAX_PLATFORMS": "cpu" if device == "cpu" else "",  # empty: it takes what it finds
         "JAX_COMPILATION_CACHE_DIR": str(cache),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",

@@ -13,6 +13,7 @@ NAME = "PyTorch"
 PACKAGE = "torch"
 PACKAGES = ("torch",)
 VARIABLES: dict[str, str] = {}
+EXACT = ""
 KEEP_AXIS = "keepdim"
 
 ATEN_PLAIN = {"ATEN_CPU_CAPABILITY": "default"}
