@@ -91,6 +91,7 @@ def test_kernels_of_a_framework_see_a_gpu_only_when_asked(monkeypatch):
     assert not [name for name in kernel_environment("pytorch") if name.startswith("JAX")]
     monkeypatch.setitem(os.environ, "D2L_DEVICE", "cuda")
     assert kernel_environment("jax")["JAX_PLATFORMS"] == ""
-    assert "CUDA_VISIBLE_DEVICES" not in kernel_environment("tensorflow")
+    assert "CUDA_VISIBLE_DEVICES" not in (on_gpu := kernel_environment("tensorflow"))
+    assert (on_gpu["NVIDIA_TF32_OVERRIDE"], on_gpu["TF_FORCE_GPU_ALLOW_GROWTH"]) == ("0", "true")
     monkeypatch.setenv("JUPYTER_PATH", jax["JUPYTER_PATH"])
     assert kernel_environment("jax")["JUPYTER_PATH"] == jax["JUPYTER_PATH"]  # asked twice, as once

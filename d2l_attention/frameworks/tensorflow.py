@@ -13,6 +13,7 @@ NAME = "TensorFlow"
 PACKAGE = "tensorflow"
 PACKAGES = ("tensorflow", "keras")
 VARIABLES = {"KERAS_BACKEND": "tensorflow"}  # Keras runs on others, too
+EXACT = "tf.config.experimental.enable_tensor_float_32_execution(False)"
 KEEP_AXIS = "keepdims"
 
 # TensorFlow has two pools of threads; Eigen chose its instructions when it was compiled.
@@ -51,7 +52,8 @@ def make_array(value: object) -> object:
     def tensor(array: np.ndarray):
         import tensorflow as tf
 
-        return tf.constant(array)
+        with tf.device("/CPU:0"):
+            return tf.constant(array)
 
     return made(value, tensor)
 
@@ -111,8 +113,12 @@ def has_gpu() -> bool:
 
 def environment(device: str, cache: Path) -> dict[str, str]:
     """Let it be silent, and add up in the same order on every CPU."""
-    hidden = {"CUDA_VISIBLE_DEVICES": "-1"} if device == "cpu" else {}  # empty, it hides all, too
-    return hidden | {
+    on_gpu = {
+        "NVIDIA_TF32_OVERRIDE": "0",  # else it multiplies float32 with three digits
+        "TF_FORCE_GPU_ALLOW_GROWTH": "true",  # else one process takes its memory from another
+    }
+    hidden = {"CUDA_VISIBLE_DEVICES": "-1"}  # empty, it hides all, too
+    return (hidden if device == "cpu" else on_gpu) | {
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "TF_ENABLE_ONEDNN_OPTS": "0",
         **VARIABLES,

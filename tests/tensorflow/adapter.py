@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from d2l_attention import tensorflow as ours
 
+tf.config.experimental.enable_tensor_float_32_execution(False)  # as on a CPU
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 OWN_NAMES = {"temporary_bytes"}  # beside those that every module has
 CALL = "call"

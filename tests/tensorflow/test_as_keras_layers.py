@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from d2l_attention import tensorflow as ours
 from d2l_attention.frameworks import check_installed
+from d2l_attention.frameworks.tensorflow import make_array
 from d2l_attention.practice import Exercise, check
 from tests.contract.comparing import HALF, TOLERANCE, close, refuses
 from tests.contract.samples import ATTENTIONS, LAYERS, NAN, B, D, M, N, V, array_of, arrays_of
@@ -261,17 +262,22 @@ def test_another_backend_of_keras_is_refused(monkeypatch):
     refuses(check_installed, ImportError, message, "tensorflow")
 
 
-def test_additive_scores_hold_one_query_and_shared_keys_are_not_copied():
-    arrays, table = [tf.ones((1, 256, 8)), tf.ones((1, 256, 8)), tf.ones(8)], 256 * 256 * 8 * 4
+def test_inputs_of_checks_are_on_the_cpu():
+    with tf.Graph().as_default(), tf.device("/GPU:0"):
+        assert make_array(np.ones(2)).device == "/device:CPU:0"
 
+
+def test_additive_scores_hold_one_query_and_shared_keys_are_not_copied():
     def training(*arrays):
         with tf.GradientTape() as tape:
             tape.watch(arrays)
             loss = tf.reduce_sum(ours.additive_scores(*arrays) ** 2)
         return tape.gradient(loss, arrays)
 
-    assert ours.temporary_bytes(training, *arrays) < table / 2
-    layer, x = ours.MultiHeadAttention(64, 8, num_kv_heads=1), tf.ones((1, 256, 64))
-    layer(x, x, x)
-    keys = 256 * 8 * 4  # bytes, of the one head; values are as many
-    assert ours.temporary_bytes(lambda x: layer(x[:, :1], x, x), x) < 8 * keys
+    with tf.device("/CPU:0"):  # a GPU has other plans
+        arrays = [tf.ones((1, 256, 8)), tf.ones((1, 256, 8)), tf.ones(8)]
+        assert ours.temporary_bytes(training, *arrays) < 256 * 256 * 8 * 4 / 2  # of the table
+        layer, x = ours.MultiHeadAttention(64, 8, num_kv_heads=1), tf.ones((1, 256, 64))
+        layer(x, x, x)
+        keys = 256 * 8 * 4  # bytes, of the one head; values are as many
+        assert ours.temporary_bytes(lambda x: layer(x[:, :1], x, x), x) < 8 * keys
