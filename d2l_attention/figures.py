@@ -135,7 +135,7 @@ def show_sentences(sentences: Sequence[Sequence[str]], weights):
                 ax.text(0.95, j + 0.5, f"{weight:.2f}", ha="right", va="center", size=8)
             far = 1 + 0.75 * (n - 1 - j) / n
             bow = Path([(1, n - 0.5), (far, n - 0.5), (far, j + 0.5), (1, j + 0.5)], [1, 4, 4, 4])
-            look = {"fill": False, "edgecolor": BLUE, "linewidth": 4 * weight}
+            look = {"fill": False, "edgecolor": BLUE, "linewidth": round(4 * weight, 1)}
             ax.add_patch(PathPatch(bow, capstyle="butt", **look))
         ax.add_patch(Rectangle((0, n - 1), 1, 1, fill=False, edgecolor=ORANGE, linewidth=2))
         ax.set(xlim=(-0.03, 1.6), ylim=(n + 0.1, -0.1))

@@ -33,7 +33,8 @@ STATE = """() => {
   const root = document.querySelector('.d2l-arcs'), find = what => root.querySelector(what);
   return {
     says: find('.says').textContent, out: find('.out').textContent,
-    old: ['.stage', '.out'].every(what => getComputedStyle(find(what)).opacity < 1),
+    old: getComputedStyle(find('.stage')).opacity < 1,
+    hair: [...root.querySelectorAll('svg path')].filter(p => p.style.strokeWidth === '0px').length,
     height: root.offsetHeight, page: document.documentElement.scrollWidth,
     arcs: [...root.querySelectorAll('svg:not(.column) path:not(.pale)')]
       .map(p => [p.getAttribute('d'), p.style.strokeWidth]).join(),
@@ -180,11 +181,13 @@ def test_a_reader_types_and_trains_and_what_a_model_cannot_take_is_said(alone, k
         right = page.evaluate(STATE)
         assert re.fullmatch(says, right["says"])
         assert re.fullmatch(out, right["out"])
+        assert right["hair"] == 0  # a line of width 0 is printed
     for text, said in WRONG[kind].items():
         typed.fill(text)
         wrong = page.evaluate(STATE)
         assert said in wrong["says"]
         assert wrong["old"]
+        assert wrong["out"] == ""
         assert typed.get_attribute("aria-invalid") == "true"
         assert len(wrong["says"]) < 200
         assert wrong["page"] <= 390

@@ -590,9 +590,9 @@ def attention_layer(d: Drawing) -> None:
     weights, dropout acts in training only, and the weights with the values make the weighted
     sum. On the left, one query and four foods, the last of them padding.
     """
-    foods = ["bread", "apple", "lemon", "honey"]
-    K = [[0, 0, 1, 1], [1, 1, 2, 0], [0, 2, 0, 0], [2, 0, 0, 1]]
-    V = [[2, 1], [1, 1], [0, 2], [3, 4]]
+    foods = ["honey", "lemon", "apple", "bread"]
+    K = [[2, 0, 0, 1], [0, 2, 0, 0], [1, 1, 2, 0], [0, 0, 1, 1]]
+    V = [[3, 4], [0, 2], [1, 1], [2, 1]]
     q, length = [2, 0, 4, 0], 3
     scores = [dot(q, k) / sqrt(len(q)) for k in K]
     weights = [*softmax(scores[:length]), 0.0]
@@ -618,7 +618,7 @@ def attention_layer(d: Drawing) -> None:
         d.arrow((400, top + 56), (400, top + step))
     d.box(x, tops[4] + step, w, 40, EMPTY, "**output**")
     d.text(24, 48, "one query, four foods;", SMALL, "start", SOFT)
-    d.text(24, 72, "honey is padding", SMALL, "start", SOFT)
+    d.text(24, 72, "bread is padding", SMALL, "start", SOFT)
     for j, food in enumerate(foods):
         left, real = 24 + 64 * j, j < length
         d.text(left + 32, 108, food, SMALL)

@@ -160,7 +160,7 @@
     let at = (width - all * scale) / 2;
     return { font: r(16 * scale), x: sizes.map((s) => ((at += s * scale), r(at - (s * scale) / 2))) };
   };
-  const stroke = (weight, thick) => `stroke-width:${r(weight * thick)}px`;
+  const stroke = (weight, thick) => (r(weight * thick) ? `stroke-width:${r(weight * thick)}px` : "stroke:none"); // a line of width 0 is printed
   const draw = { // tokens, written (or none), weights of each that asks, who asks, size
     row: (tokens, written, rows, asks, [width, height, numbers]) => {
       const { font, x } = line(tokens, width);
@@ -288,6 +288,7 @@
       stage.classList.toggle("old", Boolean(read.wrong));
       if (read.wrong) {
         told.textContent = read.wrong;
+        out.textContent = "";
         return;
       }
       const run = models[kind](weights(step.input.value), read.ids);
@@ -365,6 +366,7 @@
       const read = takes.writer(text.value, held, say);
       text.setAttribute("aria-invalid", Boolean(read.wrong));
       told.textContent = read.wrong ?? "";
+      out.textContent = "";
       if (read.wrong) return;
       W ??= unpack(await ready(root), held.shapes);
       const { ids } = read;
