@@ -45,7 +45,9 @@ from d2l_attention.practice.recurring_mistakes import RECURRING
 PRACTICE_CODE = Path(PACKAGE, "practice")
 TOOL = Path(__file__).parent
 SCRIPTS = {".py": "python", ".js": "javascript"}
-ON_DISK = re.compile(r'(\]\(|(?:src|srcset|href)=")(?!\w+:|#|(?:README|TEACHING|EXERCISES)\.md)')
+ON_DISK = re.compile(  # pages stand translated beside each other, but for the English one
+    r'(\[English\]\(|(?:\]\(|(?:src|srcset|href)=")(?!\w+:|#|(?:README|TEACHING|EXERCISES)\.md))'
+)
 
 
 def templates(book: Book) -> dict[str, Catalog]:

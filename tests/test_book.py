@@ -141,8 +141,9 @@ def test_the_example_of_the_readme_runs(tmp_path, monkeypatch):
 
 
 def test_the_readme_lists_every_chapter_with_its_title_and_minutes():
+    readme = (ROOT / "README.md").read_text()
     row = r"^\| \[(.*)\]\((.*)\) \|.*\| (\d+) \| (\d*) \|$"
-    rows = re.findall(row, (ROOT / "README.md").read_text(), re.MULTILINE)
+    rows = re.findall(row, readme, re.MULTILINE)
     edition = BOOK.editions[0]
     expected = [
         (
@@ -154,3 +155,7 @@ def test_the_readme_lists_every_chapter_with_its_title_and_minutes():
         if page.number is not None
     ]
     assert rows == expected
+    for part in readme.split("\n| **")[1:]:
+        minutes = re.findall(r"\| (\d+) \| (\d*) \|$", part, re.MULTILINE)
+        sums = [f"{sum(int(m or 0) for m in of) / 60:g}" for of in zip(*minutes, strict=True)]
+        assert re.findall(r"\*\*([\d.]+) h\*\*", part) == sums, part

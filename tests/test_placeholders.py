@@ -24,9 +24,10 @@ PARTS = {  # what is read or tried, and its minutes
     "word " * 300: 2,
     "$$ a = b $$\n": 1.2,
     "![A box.](figures/box.svg)\n": 0.5,
-    '```python tags=["drawing"] alt="A line."\nplot(1)\n```\n': 0.5,
+    '```python tags=["drawing"] alt="A line."\n' + "x\n" * 9 + "```\n": 1 + 0.5,
     "```python\nexplore(1)\n```\n": 3.5,
-    "```python\n" + "x\n" * 12 + "```\n": 2,
+    "```python\n" + "x\n" * 12 + "```\n": 4,
+    "```python\n" + "import x\n" * 9 + "```\n": 1,
     "<details>\n" + "word " * 300 + "\n</details>\n": 0,
 }
 

@@ -110,13 +110,26 @@ def test_links_between_pages_lead_somewhere(name):
         assert not anchor or anchor in anchors_of(PAGES[file or name]), anchor
 
 
+def test_a_translated_readme_leads_to_every_other_and_to_the_english_one():
+    for page in ROOT.glob("book/locale/*/README.md"):
+        links = re.findall(r"\[\w[\w ]*\]\((\S*README\.md)\)", page.read_text(encoding="utf-8"))
+        files = {(page.parent / link).resolve() for link in links}
+        assert files >= {ROOT / "README.md", *ROOT.glob("book/locale/*/README.md")}, page
+
+
 def test_no_file_that_is_shown_has_a_conflict_of_a_merge():
     for path in [*ROOT.glob("*.md"), *ROOT.glob("[bd]*/**/*.[mtcj][sd2]*")]:
         refuse_conflicts(path.read_text(encoding="utf-8"), str(path))
 
 
-def test_citation_and_changelog_name_the_version_and_readme_whether_there_is_a_license():
+def test_citation_and_changelog_name_the_version():
     released = re.findall(r"^## (\d\S*)", PAGES["CHANGELOG.md"], re.MULTILINE)
     assert [CITATION["version"], released[0]] == [d2l_attention.__version__] * 2
-    unlicensed = "No license has been chosen yet" in PAGES["README.md"]
-    assert (ROOT / "LICENSE").exists() == ("license" in CITATION) != unlicensed
+
+
+def test_code_and_text_have_their_licenses_wherever_they_are_named():
+    assert PROJECT["license"] == " AND ".join(CITATION["license"])
+    for file, name in zip(PROJECT["license-files"], ("MIT", "CC BY-SA 4.0"), strict=True):
+        text = (ROOT / file).read_text(encoding="utf-8")
+        assert all(part in text for part in (name, CITATION["authors"][0]["name"])), file
+        assert re.search(rf"\[{name}[\w ]*\]\({file}\)", PAGES["README.md"].rpartition("\n## ")[2])
