@@ -14,7 +14,6 @@ import jax
 import numpy as np
 import optax
 from flax import nnx
-from flax.nnx.nn import dtypes
 from jax import Array
 from jax import numpy as jnp
 
@@ -100,7 +99,7 @@ def split_heads(x: Array, heads: int) -> Array:
 class ManyHeads(nnx.Module):
     """Multi-head attention (5.3): its output, and weights (b, H, n, n)."""
 
-    def __init__(self, D, H, rngs):
+    def __init__(self, D, H, *, rngs):
         self.H = H
         bare = {"use_bias": False, "rngs": rngs}
         matrices = (nnx.Linear(D, D, **bare) for _ in range(4))
@@ -152,10 +151,10 @@ class RotaryHeads(ManyHeads):
 class Block(nnx.Module):
     """Return (5.4) of x, and the attention weights (b, H, n, n)."""
 
-    def __init__(self, D, H, rngs):
+    def __init__(self, D, H, *, rngs):
         self.norm1 = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
         self.norm2 = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
-        self.attention = RotaryHeads(D, H, rngs)
+        self.attention = RotaryHeads(D, H, rngs=rngs)
         wide = nnx.Linear(D, 4 * D, rngs=rngs)
         narrow = nnx.Linear(4 * D, D, rngs=rngs)
         self.feed_forward = nnx.Sequential(wide, jax.nn.relu, narrow)
@@ -175,10 +174,11 @@ class Singer(nnx.Module):
     """Logits (b, n, kinds) of what follows, weights (layers, b, H, n, m)."""
 
     def __init__(self, depth=2, D=32, H=2, kinds=26):
-        rngs = nnx.Rngs(0)
+        rngs = nnx.Rngs(0)  # `drawn` draws all matrices anew
         double = {"param_dtype": float, "rngs": rngs}
         self.embedding = nnx.Embed(kinds, D, **double)
-        self.blocks = nnx.List([Block(D, H, rngs) for _ in range(depth)])
+        blocks = [Block(D, H, rngs=rngs) for _ in range(depth)]
+        self.blocks = nnx.List(blocks)
         self.norm = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
         self.out = nnx.Linear(D, kinds, rngs=rngs)
 
@@ -269,7 +269,7 @@ def turn(x, i):  # rotary: x (b, H, n, d) at the positions i (n,)
 
 
 class CausalHeads(nnx.Module):
-    def __init__(self, D, H, rngs):
+    def __init__(self, D, H, *, rngs):
         self.H = H
         bare = {"use_bias": False, "rngs": rngs}
         matrices = (nnx.Linear(D, D, **bare) for _ in range(4))
@@ -296,10 +296,10 @@ class CausalHeads(nnx.Module):
 
 
 class TextBlock(nnx.Module):
-    def __init__(self, D, H, rngs):
+    def __init__(self, D, H, *, rngs):
         self.norm1 = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
         self.norm2 = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
-        self.attention = CausalHeads(D, H, rngs)
+        self.attention = CausalHeads(D, H, rngs=rngs)
         wide = nnx.Linear(D, 4 * D, rngs=rngs)
         narrow = nnx.Linear(4 * D, D, rngs=rngs)
         self.feed_forward = nnx.Sequential(wide, jax.nn.relu, narrow)
@@ -314,9 +314,9 @@ class GPT(nnx.Module):
     """Tokens (b, n) -> logits (b, n, kinds) of what follows, and weights."""
 
     def __init__(self, kinds, D=128, H=4, depth=4):
-        rngs = nnx.Rngs(0)
+        rngs = nnx.Rngs(0)  # `train` draws all matrices anew
         self.embedding = nnx.Embed(kinds, D, rngs=rngs)
-        blocks = [TextBlock(D, H, rngs) for _ in range(depth)]
+        blocks = [TextBlock(D, H, rngs=rngs) for _ in range(depth)]
         self.blocks = nnx.List(blocks)
         self.norm = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
         self.out = nnx.Linear(D, kinds, rngs=rngs)
@@ -589,7 +589,8 @@ class Attention(nnx.Module):
         arrays = as_arrays(queries=queries, keys=keys, values=values)
         check_sizes(*arrays)
         check_strict(*arrays, dtype=self.dtype)
-        queries, keys, values = dtypes.promote_dtype(arrays, dtype=self.dtype)
+        dtype = jnp.result_type(*arrays) if self.dtype is None else self.dtype
+        queries, keys, values = (x.astype(dtype) for x in arrays)
         shape = (*queries.shape[:-1], keys.shape[-2])  # (b, n, m)
         keep = attention_mask(shape, valid_lens, mask)
         keys, values = zero_padding(keep, keys, values)
@@ -788,8 +789,12 @@ class CosineAttention(Attention):
 
 # From book/16_what_attention_costs.md, Count the bytes
 def temporary_bytes(function: Callable, *arrays: Array) -> int:
-    """Return the bytes held on the way, apart from arguments and results."""
-    compiled = jax.jit(function).lower(*arrays).compile()
+    """Return the bytes held on the way, apart from arguments and results.
+
+    They are those of the program for a CPU, wherever the arrays are.
+    """
+    with jax.default_device(jax.devices("cpu")[0]):
+        compiled = jax.jit(function).lower(*arrays).compile()
     return compiled.memory_analysis().temp_size_in_bytes
 
 
