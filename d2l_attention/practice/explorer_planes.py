@@ -26,10 +26,9 @@ from d2l_attention.practice.explorer_plots import (
 )
 
 SAME = 1e-3  # scores that nowhere in the plane differ by more belong to keys that always tie
-STRAIGHT = 0.004  # a corner is left out that is so little off a straight line: in plane widths
+STRAIGHT = 0.005  # a corner is left out that is so little off a straight line: in plane widths
 DIGITS = 2
-WIDE = 3.0, 1.0  # how much more room a name needs across than up
-ROOM = 0.04  # half of its height
+ROOM = 0.05  # half of a name's height
 
 Outlines = tuple[list[np.ndarray], np.ndarray]  # rings (points, 2) of each region, places of names
 
@@ -38,8 +37,8 @@ Outlines = tuple[list[np.ndarray], np.ndarray]  # rings (points, 2) of each regi
 class Regions(Mark):
     """Scores of up to five keys over a grid of `x` (across) and `y` (up), which stay.
 
-    Each key shades where its score is the largest, and its name stands there. Keys that tie all
-    over the plane share a region.
+    Each key shades where its score is the largest, and the first letter of its name stands there.
+    Keys that tie all over the plane share a region.
     """
 
     heights: str = ""  # the part that holds the scores: (key, y, x), or (key, y times x)
@@ -99,12 +98,12 @@ def roomiest(x: np.ndarray, y: np.ndarray, inside: np.ndarray, taken: list) -> l
         return nowhere
     own = np.stack([across[within], up[within]], -1)
     out = np.stack([across[~within], up[~within]], -1)
-    edges = (np.stack([own - [x[0], y[0]], [x[-1], y[-1]] - own]) / WIDE).min((0, 2))
+    edges = np.stack([own - [x[0], y[0]], [x[-1], y[-1]] - own]).min((0, 2))
     rest = np.concatenate([out, np.reshape(taken, (-1, 2))])
     rest = rest[np.isfinite(rest).all(1)]
-    away = abs((own[:, None] - rest) / WIDE).max(2).min(1, initial=np.inf)
+    away = abs(own[:, None] - rest).max(2).min(1, initial=np.inf)
     room = np.minimum(edges, away).round(DIGITS)
-    return own[room.argmax()].tolist() if room.max() >= ROOM * (y[-1] - y[0]) else nowhere
+    return own[room.argmax()].round(1).tolist() if room.max() >= ROOM * (y[-1] - y[0]) else nowhere
 
 
 def expanded(draw: Sequence[Plot], frames: list[Parts]) -> tuple[list[Plot], list[Parts]]:
@@ -142,7 +141,7 @@ def areas(regions: Regions, stay: list, frames: list[Parts]) -> list[Mark]:
         marks.append(Area(Piece(part, begin, count), Piece(part, y + begin, count), color=color))
         begin += count
     return marks + [
-        Name(Piece(part, 2 * y + i, 1), Piece(part, 2 * y + len(names) + i, 1), text=name)
+        Name(Piece(part, 2 * y + i, 1), Piece(part, 2 * y + len(names) + i, 1), text=name[0])
         for i, name in enumerate(names)
     ]
 

@@ -31,7 +31,7 @@ COLORS = {  # as in the diagrams of the book
 }
 SHADES = [f"#808080{alpha}" for alpha in ("08", "28", "4A", "70", "98")]  # keys' regions
 WIDTH, SPARE = 320, 10  # two plots stand side by side on a page, and one on a phone
-TICK, LABEL = 11, 12.5  # sizes of letters
+TICK, LABEL = 12, 12.5  # sizes of letters
 LETTER = 7  # the width of most letters of a tick
 
 Parts = dict[str, np.ndarray | str]
@@ -112,7 +112,7 @@ class Points(Mark):
         return "MX Ym-R 0aR R 0 1 0 D 0aR R 0 1 0 -D 0Z"
 
     def look(self) -> str:
-        return f'fill="{self.paint}"'
+        return f'fill="{self.paint}"' + ' fill-opacity=".75"' * (self.size is not None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +163,7 @@ class Area(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Name(Mark):
-    """A text in the middle of (x, y); none where these are not finite."""
+    """A large, pale text in the middle of (x, y); none where these are not finite."""
 
     color: str = "plain"
     text: str
@@ -337,6 +337,7 @@ def picture(
         f'data-scale="{scale}"' + (f' data-drag="{drag}">' if drag else ">"),
         *axes(canvas),
         *(shape(mark, canvas, frames[first], places) for mark in plot.marks),
+        f"<g>{''.join(names_of_dots(canvas))}</g>",
         "</svg>",
     ]
     source = quote("".join(svg).replace('"', "'"), safe=" =:/(),.'+-;@")
@@ -356,7 +357,7 @@ def shape(mark: Mark, canvas: Canvas, parts: Parts, places: dict[str, int]) -> s
         for name, numbers in canvas.numbers_of(mark).items():
             moves += f' data-{name}="{place_in(parts, places, numbers)}"'
     if isinstance(mark, Name):
-        return words(mark.text, f'transform="{d}"{moves} font-size="11" dy=".35em"')
+        return words(mark.text, f'transform="{d}"{moves} font-size="26" opacity=".5" dy=".35em"')
     return f'<path d="{d}"{moves} {mark.look()}/>'
 
 
@@ -384,18 +385,23 @@ def axes(canvas: Canvas) -> list[str]:
         svg.append(words(text, f'x="{left - 6}" y="{y}" dy=".35em" text-anchor="end"'))
     grid = f'<path d="{grid}" stroke="currentColor" opacity=".15"/>'
     svg = [grid, f'<g font-size="{TICK}">', *svg, "</g>"]
-    for points in plot.marks:
-        if isinstance(points, Points) and points.names:
-            places = (value_of(points.x, {}), value_of(points.y, {}), points.names)
-            for x, y, name in zip(*places, strict=True):
-                at = f'x="{canvas.pixel("x", x):.1f}" y="{canvas.pixel("y", y) - 12:.1f}"'
-                svg.append(words(str(name), at))
     middle = f'x="{(left + right) / 2:g}" y="{plot.height - 5}"'
     turned = f'transform="translate(13 {(top + bottom) / 2:g})rotate(-90)"'
     above = f'x="{(left + right) / 2:g}" y="15" data-title=""'
     for label, where in zip((*plot.labels, plot.title), (middle, turned, above), strict=True):
         if label:
             svg.append(words(label, where))
+    return svg
+
+
+def names_of_dots(canvas: Canvas) -> list[str]:
+    """Return the names of dots that stay, above the largest that may lie there."""
+    dots = [mark for mark in canvas.plot.marks if isinstance(mark, Points)]
+    up, svg = max([9, *(mark.unit for mark in dots)]) + 3, []
+    for mark in (mark for mark in dots if mark.names):
+        for *at, name in zip(value_of(mark.x, {}), value_of(mark.y, {}), mark.names, strict=True):
+            x, y = map(canvas.pixel, "xy", at)
+            svg.append(words(str(name), f'x="{x:.0f}" y="{y - up:.0f}"'))
     return svg
 
 
