@@ -8,9 +8,10 @@ import sys
 
 import pytest
 
+from bookbinder.chapters import tags_of
 from d2l_attention import frameworks
 from tests.conftest import ROOT
-from tests.this_book import BOOK
+from tests.this_book import BOOK, chapters
 
 MATHJAX = r"(?<!math)(?<!put)jax(?!=\")"  # has a `jax` in its own names
 NAMED = re.compile(
@@ -53,6 +54,14 @@ def test_a_framework_says_all_that_others_ask(name):
         if arguments:
             assert f"({', '.join(inspect.signature(there).parameters)})" == arguments, wanted
     assert len(listed) > 10
+
+
+@pytest.mark.parametrize("edition", BOOK.editions, ids=lambda edition: edition.framework)
+def test_the_first_cell_of_a_notebook_asks_for_products_in_full_precision(edition):
+    for chapter in chapters(edition):
+        code = (cell for cell in chapter.notebook.cells if cell.cell_type == "code")
+        first = next(cell.source for cell in code if "install" not in tags_of(cell))
+        assert frameworks.load(edition.framework).EXACT in first, chapter.name
 
 
 def test_a_framework_of_the_book_is_known_and_an_unknown_one_is_refused():
