@@ -110,13 +110,6 @@ def test_links_between_pages_lead_somewhere(name):
         assert not anchor or anchor in anchors_of(PAGES[file or name]), anchor
 
 
-def test_a_translated_readme_leads_to_every_other_and_to_the_english_one():
-    for page in ROOT.glob("book/locale/*/README.md"):
-        links = re.findall(r"\[\w[\w ]*\]\((\S*README\.md)\)", page.read_text(encoding="utf-8"))
-        files = {(page.parent / link).resolve() for link in links}
-        assert files >= {ROOT / "README.md", *ROOT.glob("book/locale/*/README.md")}, page
-
-
 def test_no_file_that_is_shown_has_a_conflict_of_a_merge():
     for path in [*ROOT.glob("*.md"), *ROOT.glob("[bd]*/**/*.[mtcj][sd2]*")]:
         refuse_conflicts(path.read_text(encoding="utf-8"), str(path))

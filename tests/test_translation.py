@@ -144,6 +144,7 @@ def test_pages_beside_the_book_lead_from_their_folder_to_its_files():
         links = [link for link in re.findall(r"\]\(([^)#]+)[)#]", text) if ":" not in link]
         folder = page_file(BOOK, language, page).parent
         assert [link for link in links if not (folder / link).exists()] == []
+        assert page != "readme" or "[English](../../../README.md)" in text
         shown = {slug(title) for title in re.findall(r"^#+ (.*)", text, re.MULTILINE)}
         assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= shown
 
