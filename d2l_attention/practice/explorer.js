@@ -122,7 +122,7 @@
       const [E, F, G, I] = [2.7, -2.7].flatMap((side) => [9 * Math.cos(turn + side), 9 * Math.sin(turn + side)]);
       const numbers = { X: x, Y: y, R: r, D: 2 * r, E, F, G, I };
       const fine = isFinite(x + y) && size > 0;
-      if (fine) d += (gap ? each.replace(/^L/, "M") : each).replace(/[XYRDEFGI]/g, (letter) => numbers[letter].toFixed(1));
+      if (fine) d += (gap ? each.replace(/^L/, "M") : each).replace(/[XYRDEFGI]/g, (letter) => +numbers[letter].toFixed(1));
       gap = !fine;
     }
     return d;

@@ -308,7 +308,7 @@ class Canvas:
         turn = math.atan2(y - self.zero[1], x - self.zero[0])
         ends = [(9 * math.cos(turn + s), 9 * math.sin(turn + s)) for s in (2.7, -2.7)]
         numbers = zip("XYRDEFGI", (x, y, r, 2 * r, *ends[0], *ends[1]), strict=True)
-        return {ord(letter): f"{number:.1f}" for letter, number in numbers}
+        return {ord(letter): f"{round(number, 1) + 0:g}" for letter, number in numbers}
 
 
 def picture(
