@@ -7,8 +7,7 @@ installed. It has:
     PACKAGE             what is imported; our module has the same name: d2l_attention.<PACKAGE>
     PACKAGES            what our module imports of it, and whose versions a report names
     VARIABLES           what the environment must say before it is imported
-    EXACT               the line by which a notebook asks for products in full precision, on a
-                        GPU, too; empty where that is the default
+    EXACT               the line that asks for products in full precision; empty: the default
     KEEP_AXIS           how a sum is told to keep its axis
     array_type()        the class of its arrays
     make_array(value)   a NumPy array as a new array on the CPU, float64 as float32; lists entry

@@ -157,8 +157,8 @@ def test_additive_scores_may_be_sharded_over_all_but_the_queries(axis):
     mesh = jax.sharding.AbstractMesh((2,), ("x",), (jax.sharding.AxisType.Explicit,))
 
     def shape(*sizes):
-        parts = jax.sharding.PartitionSpec(*("x" if name == axis else None for name in sizes))
-        sharding = jax.sharding.NamedSharding(mesh, parts)
+        parts = jax.P(*("x" if name == axis else None for name in sizes))
+        sharding = jax.NamedSharding(mesh, parts)
         return jax.ShapeDtypeStruct((4,) * len(sizes), jnp.float32, sharding=sharding)
 
     rows = shape("batch", "heads", "queries", "units"), shape("batch", "heads", "keys", "units")
