@@ -14,7 +14,7 @@ from bookbinder.files import BookError
 VALIDATION = "validation"
 FOLDED = ("drawing", VALIDATION)  # code that need not be read
 NO_SLIDE = "no-slide"  # code that has no place on a wall
-TAGS = ("raises-exception", "nbval-ignore-output", "solution", "decide", NO_SLIDE, *FOLDED)
+TAGS = ("raises-exception", "nbval-ignore-output", "solution", "decide", "prose", NO_SLIDE, *FOLDED)
 MARKERS = tuple(7 * mark for mark in "<|=>")  # what git leaves where two people changed a line
 
 

@@ -42,6 +42,8 @@ async () => {
     unset: math.filter((m) => !m.querySelector("mjx-container")).map((m) => m.textContent),
     guessed: all("mjx-utext").map((m) => m.textContent), // letters that MathJax's fonts lack
     images: images.map((i) => ({ src: i.src.slice(0, 200), width: i.naturalWidth, alt: i.alt })),
+    edges: [...new Set(all("article :is(section > p, div.cell > div.cell_input, section > div.math, .box, .d2l-explorer)")
+      .map((block) => Math.round(block.getBoundingClientRect().right)).filter(Boolean))],
     links: all("a[href]").map((a) => a.href),
     stretches,
     // With all folds open, equations, code and printed lines stand whole.

@@ -227,5 +227,6 @@ def test_the_model_that_writes_computes_what_pytorch_computes_and_goes_on(readin
     logits = model(torch.tensor([[reads.index(letter) for letter in text]]))[0].detach()
     found = page.locator(".d2l-arcs.writer").evaluate("(root, text) => root.run(text)", text)
     np.testing.assert_allclose(found["logits"], logits, atol=1e-4)
+    page.evaluate("document.querySelector('.writer .out').textContent = ''")  # what is stored
     page.locator(".d2l-arcs.writer button").click()
     page.wait_for_function("document.querySelector('.writer .out').textContent.length > 99")

@@ -13,6 +13,7 @@ RAW = re.compile(r"\$|\\\(|\\\[|\\(?:eqref|ref|tag|label)\b|<!--|\[\[\d+\]\]|\{r
 MOST_BYTES = 18_100_000
 MOST_BYTES_OF_A_PAGE = 1_375_000  # its equations and their faces among them
 DESERT = 4000  # CSS pixels without a picture, diagram or explorer
+LICENSES = "https://opensource.org/license/mit", "https://creativecommons.org/licenses/by-sa/4.0/"
 SERVED = ("index.html", "10_masked_softmax.html", "search.html")
 ILLUSTRATED = [name for name in BOOK.chapters if name[0].isdigit() and name not in BOOK.appendices]
 
@@ -32,6 +33,9 @@ def problems(visit, base, name):
     yield from (("console", complaint) for complaint in visit.complaints)
     yield from ((kind, text) for kind in ("unset", "guessed", "cut") for text in facts[kind])
     yield from (("grave", text) for text in visit.axe)
+    if len(facts["edges"]) > 1:
+        yield "text, code, equations and boxes end at different edges", facts["edges"]
+    yield from (("no license", license) for license in LICENSES if license not in facts["links"])
     text = facts["text"]
     yield from (("raw", text[max(m.start() - 40, 0) : m.end() + 40]) for m in RAW.finditer(text))
     images = (i for i in facts["images"] if not i["width"] or not i["alt"].strip())

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import subprocess
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,7 +12,7 @@ import pytest
 from conftest import BOOK, CHROMIUM
 
 from bookbinder.language import language_of
-from bookbinder.site.printing import READY, TEXT_WIDTH, one_page, print_book
+from bookbinder.site.printing import FLAGS, READY, TEXT_WIDTH, one_page, print_book
 
 CHAPTER, TITLE = "14_distance_bilinear_cosine", "14. Distance, bilinear, cosine"
 MOST_LINES = 45  # of code that fits on a page
@@ -64,6 +65,24 @@ def test_a_print_has_heads_an_outline_and_all_code(site, folder):
     blocks = [code for code in blocks if code.count("\n") <= MOST_LINES]
     assert len(blocks) > 20
     assert not [code for code in blocks if not any(squeezed(code) in text for text in pages)]
+
+
+@pytest.mark.usefixtures("browser")
+def test_a_page_from_the_browser_has_its_folded_code_and_hints_and_no_answer(site, tmp_path):
+    page, file = site / "05_many_heads_and_a_block.html", tmp_path / "page.pdf"
+    printed = [CHROMIUM, "--headless", *FLAGS, f"--print-to-pdf={file}", page.as_uri()]
+    subprocess.run(printed, check=True, capture_output=True)
+    text = squeezed("".join(sheet.extract_text() for sheet in pypdf.PdfReader(file).pages))
+    article = bs4.BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").article
+    folded = article.select(
+        ".cell:not(.tag_drawing) details.hide pre, details.hint > p:not(:has(.math))"
+    )
+    lines = [squeezed(line) for part in folded for line in part.get_text().splitlines()]
+    assert len(folded) > 8
+    assert not [line for line in lines if line not in text]
+    answers = article.select(".role-exercises details:not(.hint) > p")
+    assert not [p for p in answers if squeezed(p.get_text()) in text]
+    assert not re.search("Showthe|Hidethe|Copy", text)
 
 
 def test_what_moves_is_a_still_picture_and_code_that_draws_is_left_out(site):

@@ -13,6 +13,7 @@ TERMS = [  # term, page, section or function that answers it
         "15_attention_that_learns_to_align.html",
         "teach-it-with-the-right-answers",
     ),
+    ("causal mask", "03_masks.html", "predict-each-next-word-at-once"),  # its definition
     ("permutation matrix", "03_masks.html", "exercise-3-3"),
     ("masked_softmax", "functions.html", "d2l_attention.torch.masked_softmax"),
 ]
@@ -33,10 +34,10 @@ def search(browser, address, term):
 @pytest.mark.parametrize(("term", "goal", "section"), TERMS)
 def test_search_leads_to_the_section_that_answers(browser, addresses, term, goal, section):
     page = search(browser, addresses["file"], term)
-    found = page.locator(RESULTS).evaluate_all("links => links.slice(0, 3).map(a => a.href)")
+    found = page.locator(RESULTS).evaluate_all("links => links.slice(0, 1).map(a => a.href)")
     assert any(f"/{goal}#{section}" in unquote(link) for link in found), found
     snippets = page.locator("#search-results .context").all_inner_texts()
-    assert not [s for s in snippets if len(s) > 300 or "System Settings" in s]
+    assert not [s for s in snippets if len(s) > 300 or re.search("System Settings|Show the", s)]
     page.close()
 
 

@@ -115,6 +115,7 @@ def finished(page: str, sizes: dict[str, tuple[float, ...]], said: Say) -> str:
     page = page.replace("</details><details", "</details>\n<details")  # equal gaps in a row
     page = page.replace(' aria-label="Toggle hidden content"', "")  # over the words that are seen
     page = NOT_COLORED.sub(r"\1", page)  # two thirds of the parts of a page
+    page = page.replace(' data-theme="auto"', ' data-theme="light"', 1)  # until a script has asked
     page = page.replace("<head>", f"<head>\n    {ICON}", 1)  # else browsers ask for one
     return PICTURE.sub(picture, page)
 

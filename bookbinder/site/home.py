@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 
 from bookbinder.binding import read_or_empty
 from bookbinder.catalogs import worded
-from bookbinder.chapters import Chapter, number_of, title_of
+from bookbinder.chapters import Chapter, title_of
 from bookbinder.config import Book
 from bookbinder.diagrams import diagram_text
 from bookbinder.language import Language
@@ -56,14 +56,16 @@ def home_page(
         go_on=worded("Continue with {chapter}"),
         index=worded("Index of terms and functions"),
     )
-    numbered = [c for c in chapters if number_of(c.name) is not None]
     lead = lead_of(read_or_empty(book.root / "README.md"))
     lines = ["---", "html_theme.sidebar_secondary.remove: true", "---", ""]
     lines += [f"# {book.title}", "", lead, "", "```{raw} html"]
     lines += [opening, learned(chapters, notebooks), "```", ""]
-    lines += ["## " + worded("The chapters"), "", time_of(numbered), ""]
-    cards = [card(part, of_part, book, pictures) for part, of_part in parts(book, chapters)]
-    lines += ["::::{container} cards", *cards, "::::", "", *RUN, *contents(book, chapters)]
+    lines += ["## " + worded("The chapters"), ""]
+    shown = parts(book, chapters)
+    appendices = shown.pop()[1] if book.appendices else []
+    cards = [card(part, of_part, book, pictures) for part, of_part in shown]
+    lines += ["::::{container} cards", *cards, "::::", "", " · ".join(links(appendices, book)), ""]
+    lines += [*RUN, *contents(book, chapters)]
     return "\n".join(lines) + "\n"
 
 
@@ -81,17 +83,6 @@ def learned(chapters: list[Chapter], notebooks: list[NotebookNode]) -> str:
                 before = HELD.sub(lambda _, held=held: escape(json.dumps(held)), before)
                 return f"{before}{CAPTION}\n{told}\n<{after}"
     return ""
-
-
-def time_of(chapters: list[Chapter]) -> str:
-    """Return how many chapters there are, and how long they take."""
-    spent = [Page(chapter, chapter.notebook).minutes() for chapter in chapters]
-    hours, practice = (round(sum(minutes) / 60) for minutes in zip(*spent, strict=True))
-    text = worded(
-        "{chapters} chapters in their order: about {hours} hours to read, "
-        "and {practice} for the exercises."
-    )
-    return text.format(chapters=len(spent), hours=hours, practice=practice)
 
 
 def home_pictures(book: Book, language: Language) -> dict[str, str]:
@@ -121,13 +112,17 @@ def card(title: str, chapters: list[Chapter], book: Book, pictures: dict[str, st
         alt = ElementTree.fromstring(pictures[name]).findtext("{*}desc")
         lines += [f"![{alt}]({name})", ""]
     lines += [f"**{title}**", ""]
-    for chapter in chapters:
-        shown = title_in_contents(book, chapter.name, title_of(chapter))
-        lines += [f"[{shown}]({chapter.name}.ipynb)", ""]
+    lines += [line for link in links(chapters, book) for line in (link, "")]
     hours = sum(Page(chapter, chapter.notebook).minutes()[0] for chapter in chapters) / 60
     return "\n".join(
         [*lines, f"*{worded('about {hours} hours').format(hours=f'{hours:g}')}*", ":::"]
     )
+
+
+def links(chapters: list[Chapter], book: Book) -> list[str]:
+    """Return links to chapters, by their titles, in Markdown."""
+    titles = (title_in_contents(book, c.name, title_of(c)) for c in chapters)
+    return [f"[{title}]({c.name}.ipynb)" for title, c in zip(titles, chapters, strict=True)]
 
 
 def contents(book: Book, chapters: list[Chapter]) -> list[str]:

@@ -22,6 +22,7 @@ LAUNCHERS = {
 }
 # The words of our templates, and those of Sphinx and its theme that their own catalogs lack.
 WORDS = (
+    worded("Code under the {mit}, text and pictures under {by}."),
     worded("Color mode"),
     worded("Dark"),
     worded("Download this chapter as a notebook"),

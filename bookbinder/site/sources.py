@@ -26,6 +26,7 @@ from bookbinder.steps import english_chapters, title_in_contents
 
 MARKS = re.compile(r"^((?:>|\s|#+ |- |\d+\. |<summary>)*)(.*?)((?:</summary>)?)$")  # around a line
 MARKUP = re.compile(r"(<[^>]*>|^:\w+: |\]\([^)]*\)|\[|\||\*\*|\*)")  # between words of a page
+FILLED = re.compile(r"(?<=.{50})\n(?=\S)")  # where `fill` has broken a line of prose
 CODE = (worded("Show the code"), worded("Hide the code"))
 IMPORTS = (worded("Show the imports"), worded("Hide the imports"))
 FOLDED = {"imports": IMPORTS, "drawing": CODE, "validation": CODE}  # texts on the fold, if open
@@ -143,6 +144,8 @@ def site_notebook(
         elif cell.cell_type == "code":
             cell.metadata = site_metadata(cell, language)
             cell.outputs = list(map(with_last_call, cell.outputs))
+            for output in cell.outputs if "prose" in cell.metadata.tags else ():
+                output.text = FILLED.sub(" ", output.text)
     return page
 
 

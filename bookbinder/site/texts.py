@@ -12,12 +12,12 @@ from urllib.parse import unquote
 
 from bs4 import BeautifulSoup, Tag
 
-NOT_TEXT = (  # pictures and outputs; solutions, which a search must not give away
-    "script, style, .headerlink, svg, .cell_output, .role-exercises details, .role-references"
+NOT_TEXT = (  # pictures, code and outputs; solutions, which a search must not give away
+    "script, style, .headerlink, svg, .above-input, .cell_input, .cell_output, pre, "
+    ".role-exercises details, .role-references"
 )
 # A page has thousands of such spans of colored code; it is read far faster without them.
-COLORED = re.compile(r'<span class="(\w{1,3})">([^<]*)</span>')
-NO_WORDS = ("c1", "sd", "p", "o")  # comments, docstrings, brackets, operators
+COLORED = re.compile(r'<span class="\w{1,3}">([^<]*)</span>')
 TEX_LOOK = re.compile(
     r"\\tag\{[^}]*\}|\\(?:math(?:bf|rm|bb|cal)|boldsymbol|text|left|right|q?quad|[,;!])(?![a-z]) ?"
 )
@@ -35,8 +35,9 @@ def page_scripts(pages: dict[str, str], typeset: Callable[[str], str]) -> dict[s
     previews: dict[str, str] = {}
     led_to: set[str] = set()
     for name, page in pages.items():
-        page = COLORED.sub(lambda span: " " if span[1] in NO_WORDS else span[2], page)
-        article = BeautifulSoup(page, "html.parser").select_one("article.bd-article")
+        article = BeautifulSoup(COLORED.sub(r"\1", page), "html.parser").select_one(
+            "article.bd-article"
+        )
         if article is None:
             continue
         for link in article.select(LEADING):
@@ -55,7 +56,7 @@ def script(name: str, value: object) -> str:
 
 
 def sections(article: Tag) -> list[list[str]]:
-    """Return anchor, title and text of each section and each function of a page.
+    """Return anchor, title, text and words in bold of each section and function of a page.
 
     A section has no text of those inside it: they are taken out of the article.
     """
@@ -68,7 +69,7 @@ def sections(article: Tag) -> list[list[str]]:
             title = anchor.rpartition(".")[2]
         else:
             anchor, title = part["id"], plain(part.find(HEADINGS).extract())
-        found.append([anchor, title, plain(part.extract())])
+        found.append([anchor, title, plain(part.extract()), list(map(plain, part("strong")))])
     return found[::-1]
 
 

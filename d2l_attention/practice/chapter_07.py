@@ -11,16 +11,22 @@ from d2l_attention.practice.explorer import Explorer, as_json
 from d2l_attention.practice.words import say, script_words
 
 
-def go_on(stored: Mapping[str, np.ndarray], symbols: Sequence[str], text: str) -> Explorer:
-    """Return a widget that continues what a reader types, on the site, which has the weights."""
+def go_on(
+    stored: Mapping[str, np.ndarray], symbols: Sequence[str], text: str, written: str = ""
+) -> Explorer:
+    """Return a widget that continues what a reader types, on the site, which has the weights.
+
+    Until then, and without scripts, it shows what the model has `written`.
+    """
     shapes = [stored[name].shape for name in stored]
     held = as_json({"shapes": shapes, "reads": list(symbols), "text": text})
     words = as_json({"ask": say("Your beginning")} | script_words("arcs.js"))
-    still = say("On the site of this book, the model goes on from what you type.")
+    still = say("On the site of this book, where scripts may run, it goes on from what you type.")
     html = (
         f'<div class="d2l-arcs writer" data-model="writer" data-held="{escape(held)}" '
         f'data-words="{escape(words)}">\n<style>{drawing.asset("arcs.css")}</style>\n'
-        f'<div class="set"></div><p class="says" role="status"></p><p class="out"></p>'
+        f'<div class="set"></div><p class="says" role="status"></p>'
+        f'<div class="out">{escape(written)}</div>'
         f'<p class="still">{escape(still)}</p></div>\n'
         f"<script>(() => {{\n{drawing.asset('arcs.js')}\n}})();</script>"
     )

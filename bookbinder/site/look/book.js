@@ -132,18 +132,11 @@
   addEventListener("hashchange", unfold);
   addEventListener("load", reachable);
   let asked = 0;
-  addEventListener("toggle", () => { // folds that open, many at once in a print
+  addEventListener("toggle", () => { // folds that open, many at once
     cancelAnimationFrame(asked);
     asked = requestAnimationFrame(reachable);
   }, true);
   addEventListener("resize", reachable);
-  let opened = [];
-  addEventListener("beforeprint", () => {
-    const answers = ".role-exercises details:not(.hint)"; // closed ones stay closed on paper
-    opened = [...document.querySelectorAll(`details:not([open]):not(${answers})`)];
-    for (const fold of opened) fold.open = true;
-  });
-  addEventListener("afterprint", () => { for (const fold of opened) fold.open = false; });
 })();
 
 // Chapter 0's five steps: one picture that stays and changes as the reader scrolls.

@@ -14,17 +14,17 @@
   const count = (text, of) => (text.match(of) || []).length;
 
   const SECTIONS = Object.entries(PAGES).flatMap(([page, parts]) =>
-    parts.map(([anchor, title, text]) => [page, anchor, parts[0][1], title, text]));
+    parts.map(([anchor, title, text, bold]) => [page, anchor, parts[0][1], title, text, bold]));
 
   const ranked = (query) => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
     const patterns = words.map(pattern), phrase = pattern(words.join(" "));
-    const score = ([, , page, title, text]) => {
+    const score = ([, , page, title, text, bold]) => {
       if (!patterns.every((p) => count(title, p) + count(text, p) + count(page, p))) return 0;
       if (!patterns.some((p) => count(title, p) + count(text, p))) return 0;
       const rare = Math.sqrt(Math.min(1, 1500 / (text.length + 1))); // a long section has every word
       let sum = 15 * count(title, phrase) + 10 * rare * Math.min(count(text, phrase), 4);
-      if (title.toLowerCase() === query.toLowerCase()) sum += 30;
+      if ([title, ...bold].some((words) => words.toLowerCase() === query.toLowerCase())) sum += 30; // it explains a term in bold
       for (const p of patterns)
         sum += 4 * count(title, p) + 2 * count(page, p) + rare * Math.min(count(text, p), 4);
       return sum;
