@@ -156,7 +156,7 @@ def index_scores(index_queries, index_keys, w, each=lambda x: np.maximum(x, 0)):
 
 
 def weights_of_the_largest(index, scores, k, keep):
-    """Return the softmax over the k kept keys of each query with the largest index."""
+    """Return the softmax over the k kept keys of each query with the largest index scores."""
     index = np.where(keep, index, -np.inf)
     least = np.sort(index, -1)[..., -k, None]  # -∞ where fewer than k keys are kept
     return masked_softmax(scores, keep & (index >= least))
@@ -197,18 +197,19 @@ choosing = Exercise("20.4", chosen_weights, scores_to_choose_from)
 @choosing.expects
 class ChoosingMistakes:
     def all_keys(scores, index_queries, index_keys, w, k, keep):
-        """All keys that the mask keeps get weight. Keep only the k with the largest index."""
+        """All keys that the mask keeps get weight. Keep only the k with the largest index
+        scores."""
         return masked_softmax(scores, keep)
 
     def chosen_before_the_mask(scores, index_queries, index_keys, w, k, keep):
         """You choose among all keys and mask afterwards, so keys that nobody may see take places
-        of others. Mask the index first."""
+        of others. Mask the index scores first."""
         index = index_scores(index_queries, index_keys, w)
         return masked_softmax(scores, keep & (index >= np.sort(index, -1)[..., -k, None]))
 
     def mask_forgotten(scores, index_queries, index_keys, w, k, keep):
-        """You choose keys that the mask hides. Give them an index of -∞, and no weight where fewer
-        than k are left."""
+        """You choose keys that the mask hides. Give them an index score of -∞, and no weight
+        where fewer than k are left."""
         index = index_scores(index_queries, index_keys, w)
         return weights_of_the_largest(index, scores, k, np.ones_like(keep))
 
@@ -228,18 +229,18 @@ class ChoosingMistakes:
         return weights_of_the_largest(index, scores, k, keep)
 
     def the_smallest_index(scores, index_queries, index_keys, w, k, keep):
-        """You keep the keys with the smallest index. Keep those with the largest."""
+        """You keep the keys with the smallest index scores. Keep those with the largest."""
         index = -index_scores(index_queries, index_keys, w)
         return weights_of_the_largest(index, scores, k, keep)
 
     def one_key_too_few(scores, index_queries, index_keys, w, k, keep):
-        """You keep one key too few: the k-th largest index counts, too."""
+        """You keep one key too few: the key with the k-th largest index score counts, too."""
         index = index_scores(index_queries, index_keys, w)
         return weights_of_the_largest(index, scores, k - 1, keep)
 
     def index_in_place_of_scores(scores, index_queries, index_keys, w, k, keep):
-        """Your weights are the softmax of the index. It only chooses: the weights come from the
-        scores."""
+        """Your weights are the softmax of the index scores. They only choose: the weights come
+        from the scores."""
         index = index_scores(index_queries, index_keys, w)
         return weights_of_the_largest(index, index, k, keep)
 
