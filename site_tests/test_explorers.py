@@ -162,6 +162,9 @@ def test_a_stored_explorer_goes_through_its_frames_and_nothing_else_moves(opened
     page.set_viewport_size({"width": 780, "height": 1000})
     assert max(shown.state()["over"]) <= 0
     assert root.bounding_box()["height"] <= MOST_HEIGHT
+    ticks = root.locator("svg.plot:not(.zoom > :not(.large)) > g[font-size]")
+    tall = "all => all.map(g => g.getScreenCTM().a * g.getAttribute('font-size'))"
+    assert min(ticks.evaluate_all(tall), default=11) >= 11
 
 
 def point_at(page, picture, x, y):
@@ -250,4 +253,5 @@ def test_buttons_and_clicks_choose_which_plane_is_large(opened):
         choose.click()
         sizes = planes.evaluate_all("svgs => svgs.map(svg => svg.clientWidth)")
         assert sizes.index(max(sizes)) == at
+        assert shown.root.locator("text[data-each]").first.is_visible()  # a letter, small or large
         assert view.locator("input").nth(at).is_checked()

@@ -328,7 +328,7 @@ def picture(
     scale = " ".join(f"{v:g}" for v in (*canvas.x, *canvas.y, *canvas.edges))
     drag = ";".join(str(list(sliders).index(name)) if name else "" for name in plot.drag)
     size = f'width="{plot.width}" height="{plot.height}"'
-    size += f' style="flex-basis:{0.9 * plot.width:g}px;max-width:{1.2 * plot.width:g}px"'
+    size += f' style="flex-basis:{0.92 * plot.width:g}px;max-width:{1.2 * plot.width:g}px"'
     svg = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {plot.width} {plot.height}" '
         f'color="#767676" fill="currentColor" text-anchor="middle" '
