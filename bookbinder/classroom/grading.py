@@ -212,6 +212,9 @@ class Session:
 
         return self.replied(inputs, read, largest=True)
 
+    def calls(self, answer: Callable, inputs: Iterable) -> set[str]:
+        return self.replied(inputs, lambda reply: set(map(str, reply["calls"])), calls=True)
+
     def replied(self, inputs: Iterable, read: Callable, **more: object) -> object:
         """Return what `read` makes of the sandbox's reply, in which anything may stand."""
         request = {"of": self.question.answer, "inputs": list(map(packed, inputs)), **more}

@@ -31,7 +31,7 @@ scores = Exercise(
     gaussian_scores,
     queries_and_keys,
     most_elements=lambda queries, keys: max(queries.size, keys.size, len(queries) * len(keys)),
-    without=("cdist", "pairwise_distances"),
+    without=("cdist", "pairwise_distance"),
 )
 
 

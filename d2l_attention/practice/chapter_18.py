@@ -95,22 +95,22 @@ def latent_scores(queries, latents, U, turned_queries, turned_keys):
 
 def parts_and_matrices(rng):
     for b, heads, n, m, d, r, e in (
-        (2, 3, 4, 7, 9, 5, 6),
-        (1, 4, 2, 7, 9, 5, 3),
-        (3, 2, 1, 5, 7, 4, 6),
-        (2, 4, 1, 6, 8, 3, 5),
+        (2, 3, 4, 7, 12, 5, 6),
+        (1, 2, 4, 19, 17, 3, 5),  # the keys of one head are more than all copies of the cache
+        (3, 2, 1, 5, 11, 4, 6),
+        (2, 4, 1, 6, 9, 3, 5),
     ):
         shapes = (b, heads, n, d), (b, m, r), (heads, d, r), (b, heads, n, e), (b, m, e)
         yield tuple(rng.normal(size=shape) for shape in shapes)
 
 
 def largest_without_keys(queries, latents, U, turned_queries, turned_keys):
-    """Allow a copy of what is cached for each head, but, as d > r and d > e, no keys."""
-    heads = len(U)
-    absorbed = queries.size // queries.shape[-1] * latents.shape[-1]
-    scores = queries.size // queries.shape[-1] * latents.shape[1]
-    cached = heads * max(latents.size, turned_keys.size)
-    return max(queries.size, U.size, turned_queries.size, absorbed, scores, cached)
+    """Allow both parts side by side, and a copy for each head, but, as d > r + e, no keys."""
+    of_all_heads = queries.size // queries.shape[-1]
+    absorbed = of_all_heads * latents.shape[-1] + turned_queries.size
+    scores = of_all_heads * latents.shape[1]
+    cached = len(U) * (latents.size + turned_keys.size)
+    return max(queries.size, U.size, absorbed, scores, cached)
 
 
 absorbing = Exercise("18.2", latent_scores, parts_and_matrices, most_elements=largest_without_keys)

@@ -61,7 +61,7 @@ class Exercise:
             on its way may have.
         stream: Whether the answer gets, in place of its one input, a `Stream` of the parts along
             the first axis.
-        without: Names of functions that the answer may not call.
+        without: Parts of names of library functions that the answer may not run.
         seed: Of inputs other than those of the book: see `with_seed`.
     """
 
