@@ -114,9 +114,8 @@ def card(title: str, chapters: list[Chapter], book: Book, pictures: dict[str, st
     lines += [f"**{title}**", ""]
     lines += [line for link in links(chapters, book) for line in (link, "")]
     hours = sum(Page(chapter, chapter.notebook).minutes()[0] for chapter in chapters) / 60
-    return "\n".join(
-        [*lines, f"*{worded('about {hours} hours').format(hours=f'{hours:g}')}*", ":::"]
-    )
+    told = worded("about {hours} hours").format(hours=f"{hours:g}")
+    return "\n".join([*lines, f"*{told}*", ":::"])
 
 
 def links(chapters: list[Chapter], book: Book) -> list[str]:

@@ -78,6 +78,7 @@ def one_page(
     first = BeautifulSoup(next(iter(texts.values())), "html.parser")
     links = [link["href"] for link in first.select('link[rel="stylesheet"]')]
     styles = "\n".join(f'<link rel="stylesheet" href="{prefix}/{link}">' for link in links)
+    licenses = first.select_one(".bd-footer-article") or ""
     parts, lines, heads = [], [], []
     for name, text in texts.items():
         article = BeautifulSoup(text, "html.parser").select_one("article.bd-article")
@@ -90,7 +91,7 @@ def one_page(
 <title>{title}</title>
 {styles}
 <style>{STYLE}{"".join(heads)}</style></head><body>
-<section class="cover" id="cover"><h1>{title}</h1><p>{subtitle}</p></section>
+<section class="cover" id="cover"><h1>{title}</h1><p>{subtitle}</p>{licenses}</section>
 <section class="part" id="contents"><h2>{language.said(CONTENTS)}</h2>
 <ol>{"".join(lines)}</ol></section>
 {"".join(parts)}
