@@ -9,8 +9,7 @@ import pytest
 import tensorflow as tf
 
 from d2l_attention import tensorflow as ours
-from d2l_attention.frameworks import check_installed
-from d2l_attention.frameworks.tensorflow import make_array
+from d2l_attention.frameworks import check_installed, load
 from d2l_attention.practice import Exercise, check
 from tests.contract.comparing import HALF, TOLERANCE, close, refuses
 from tests.contract.samples import ATTENTIONS, LAYERS, NAN, B, D, M, N, V, array_of, arrays_of
@@ -254,17 +253,14 @@ def test_a_device_is_a_gpu_where_there_is_one_unless_one_is_forced(monkeypatch):
     assert ours.try_gpu() == "/GPU:1"
     monkeypatch.setenv("D2L_DEVICE", "cpu")
     assert ours.try_gpu() == "/CPU:0"
+    with tf.Graph().as_default(), tf.device("/GPU:0"):  # inputs of checks stay on the CPU
+        assert load("tensorflow").make_array(np.ones(2)).device == "/device:CPU:0"
 
 
 def test_another_backend_of_keras_is_refused(monkeypatch):
     monkeypatch.setenv("KERAS_BACKEND", "jax")
     message = "the edition in TensorFlow needs KERAS_BACKEND=tensorflow, got 'jax'"
     refuses(check_installed, ImportError, message, "tensorflow")
-
-
-def test_inputs_of_checks_are_on_the_cpu():
-    with tf.Graph().as_default(), tf.device("/GPU:0"):
-        assert make_array(np.ones(2)).device == "/device:CPU:0"
 
 
 def test_additive_scores_hold_one_query_and_shared_keys_are_not_copied():
