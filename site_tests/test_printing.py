@@ -70,8 +70,8 @@ def test_a_print_has_heads_an_outline_and_all_code(site, folder):
 @pytest.mark.usefixtures("browser")
 def test_a_page_from_the_browser_has_its_folded_code_and_hints_and_no_answer(site, tmp_path):
     page, file = site / "05_many_heads_and_a_block.html", tmp_path / "page.pdf"
-    printed = [CHROMIUM, "--headless", *FLAGS, f"--print-to-pdf={file}", page.as_uri()]
-    subprocess.run(printed, check=True, capture_output=True)
+    command = [CHROMIUM, "--headless", *FLAGS, f"--print-to-pdf={file}", page.as_uri()]
+    subprocess.run(command, check=True, capture_output=True)
     text = squeezed("".join(sheet.extract_text() for sheet in pypdf.PdfReader(file).pages))
     article = bs4.BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").article
     folded = article.select(

@@ -224,12 +224,12 @@ def test_code_that_need_not_be_read_is_folded():
 
 def test_search_has_each_section_once_and_gives_no_solution_away():
     page = """<article class="bd-article"><section id="a"><h1>0. T<a class="headerlink">#</a></h1>
-        <p>Why?</p><section id="b"><h2>Inner</h2><p>Text.</p></section>
+        <p>A <strong>key</strong></p><pre>x</pre><section id="b"><h2>Inner</h2>Text.</section>
         <section id="c" class="role-exercises"><h2>E</h2>Do.<details>Solved.</details></section>
         </section></article>
     """
     script = page_scripts({"0.html": page}, str)["sections.js"]
-    found = [["a", "0. T", "Why?"], ["b", "Inner", "Text."], ["c", "E", "Do."]]
+    found = [["a", "0. T", "A key", ["key"]], ["b", "Inner", "Text.", []], ["c", "E", "Do.", []]]
     assert json.loads(script.partition(" = ")[2].rstrip(";\n")) == {"0.html": found}
 
 

@@ -16,7 +16,7 @@ NAMES = [*BOOK.chapters, "index", "functions", "references", "genindex", "search
 # Code, formulas, cited works, labels of explorers, docstrings: English in every edition.
 ENGLISH = (
     "pre, code, script, style, .math, svg, kbd, .role-references li, .d2l-explorer, dl.py dd, "
-    "dl.py dt, .onlyprint, .book-languages, .genindextable, .bd-article li p:has(a.external)"
+    "dl.py dt, .out, .onlyprint, .book-languages, .genindextable, .bd-article li p:has(a.external)"
 )
 SAME = {  # what a page has as often as in English
     "sections": "section[id]",
