@@ -186,7 +186,7 @@ def beyond_the_numbers(
 
 
 def calls(framework: object, answer: Callable, inputs: tuple) -> set[str]:
-    """Return what runs of libraries, by name; what a `tf.function` compiled before is hidden."""
+    """Return what runs of libraries, by name, but what compiled code hides."""
     names, given = set(), [framework.make_array(x) for x in inputs]
 
     def note(frame, event, function):
