@@ -11,8 +11,6 @@ import pytest
 from packaging.requirements import Requirement
 
 from bookbinder.binding import read_edition_chapters
-from bookbinder.chapters import tags_of
-from bookbinder.colab import INSTALL
 from bookbinder.config import read_book
 from tests.conftest import TINY, write_files
 
@@ -20,30 +18,14 @@ PROJECT = "name = 'd2l-attention'\nversion = '1'\noptional-dependencies.pytorch 
 PUBLISHED = {"pyproject.toml": f"[project]\n{PROJECT}\n", "d2l_attention.py": "print('here')"}
 
 
-def first_chapter(root):
-    book = read_book(root)
-    return read_edition_chapters(book, book.editions[0])[0]
-
-
-def name_repository(root, repository="https://github.com/someone/some-book"):
-    write_files(root, {"book.toml": f'repository = "{repository}"\n' + TINY["book.toml"]})
-
-
-def test_a_notebook_begins_with_it_and_keeps_the_places_of_its_cells(tiny):
-    before = first_chapter(tiny)
-    name_repository(tiny)
-    after = first_chapter(tiny)
-    assert tags_of(after.notebook.cells[0]) == [INSTALL]
-    assert after.notebook.cells[1:] == before.notebook.cells
-    assert after.places == [["book/00_first.md:1"], *before.places]
-
-
 @pytest.mark.slow
 def test_pip_installs_what_the_cell_asks_where_the_package_is_missing_and_else_is_not_called(tiny):
     repository = tiny / "published"
     write_files(repository, PUBLISHED)
-    name_repository(tiny, f"file://localhost{repository}".replace(" ", "%20"))
-    install = first_chapter(tiny).notebook.cells[0].source
+    address = f"file://localhost{repository}".replace(" ", "%20")
+    write_files(tiny, {"book.toml": f'repository = "{address}"\n' + TINY["book.toml"]})
+    book = read_book(tiny)
+    install = read_edition_chapters(book, book.editions[0])[0].notebook.cells[0].source
     Requirement(re.search('book = "(.*)"', install)[1])  # pip is to refuse all else some day
     # Without the packages of the tests, and without a network, what this one needs is there.
     command = [sys.executable, "-S", "-c", f"{install}\nimport d2l_attention"]
