@@ -9,7 +9,6 @@ import pytest
 
 from d2l_attention.practice import Bars, Line, Live, Plot, Points, Score, Toggles, explore
 from d2l_attention.practice.arcs import draw_arcs
-from tests import explorer_examples as examples
 from tests.explorer_examples import WORDS
 
 
@@ -24,30 +23,6 @@ def values_of(html, frame):
     return [
         v for held in frames[frame] for v in (pool[held[0]] if isinstance(held, list) else [held])
     ]
-
-
-def test_every_frame_holds_what_the_function_gives():
-    html = examples.heat_map().html
-    sliders = attribute(html, "sliders")
-    assert [name for name, _, _ in sliders] == ["temperature", "valid len"]
-    assert sliders[0][1:] == [["0.1", "0.5", "1", "2", "5"], 2]
-    for i, temperature in enumerate((0.1, 0.5, 1.0, 2.0, 5.0)):
-        for n in range(1, 5):
-            wanted = examples.weights(temperature, n).ravel()
-            assert values_of(html, 4 * i + n - 1) == pytest.approx(wanted, abs=6e-5)
-    assert values_of(html, 1)[:3] == [1e-5, 1, 0]  # exp(-20) and a masked key: only the second is 0
-    pool = attribute(html, "curves")
-    assert pool.count([1, 0, 0, 0]) == 1  # rows that frames share are stored once
-
-
-def test_a_still_picture_says_of_what_it_is_and_moves_nothing():
-    shown = examples.heat_map()
-    assert "Still picture at temperature = 1, valid len = 3." in shown.html
-    assert "<input" not in shown.html  # no slider that does nothing
-    assert repr(shown) == (
-        "Attention weights of two queries. (sliders at temperature = 1, valid len = 3)"
-    )
-    assert set(shown._repr_mimebundle_()) == {"text/html", "text/plain"}
 
 
 def test_words_and_values_that_are_not_finite_are_shown_and_survive():
