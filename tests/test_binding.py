@@ -138,14 +138,6 @@ def test_a_broken_notebook_is_named_and_bound_anew(bound, capsys):
     assert (bound / FIRST).read_bytes() == before
 
 
-def test_missing_and_left_over_files_are_named(bound):
-    (bound / FIRST).rename(bound / "notebooks/pytorch/05_old.ipynb")
-    assert stale(bound) == [
-        f"{FIRST} is missing",
-        "notebooks/pytorch/05_old.ipynb belongs to no chapter",
-    ]
-
-
 def test_a_module_that_cannot_be_imported_does_not_replace_the_old_one(bound, capsys):
     before = (bound / MODULE).read_bytes()
     change(bound / "book/00_first.md", "double(x):", "double(x=1 / 0):")

@@ -81,8 +81,9 @@ def test_diagrams_come_to_the_notebooks_that_show_them(read, tmp_path):
     bring_diagrams(book, edition, chapters, edition.notebooks)
     assert (brought / "b.svg").read_text() == "<svg/>"
     assert stale() == []
-    (brought / "old.svg").touch()
-    assert stale() == ["notebooks/pytorch/figures/old.svg belongs to no chapter"]
+    for left in (old := ("figures/old.svg", "old.svg.ipynb")):
+        (edition.notebooks / left).touch()
+    assert stale() == [f"notebooks/pytorch/{left} belongs to no chapter" for left in old]
     (brought / "b.svg").write_text("<svg a=''/>")
     assert "b.svg differs from book/figures/b.svg" in stale()[0]
     (source / "b.svg").unlink()
