@@ -26,10 +26,11 @@ def values_of(html, frame):
 
 
 def test_words_and_values_that_are_not_finite_are_shown_and_survive():
-    html = explore(lambda a: [[a * np.nan, np.inf, -np.inf, -1e-5]], **WORDS, a=[0.0, 1.0]).html
-    cells = re.findall(r'<td class="v[^>]*>([^<]*)</td>', html)
+    shown = explore(lambda a: [[a * np.nan, np.inf, -np.inf, -1e-5]], **WORDS, a=[0.0, 1.0])
+    assert repr(shown).endswith("(sliders at a = 0)")
+    cells = re.findall(r'<td class="v[^>]*>([^<]*)</td>', shown.html)
     assert cells == ["nan", "inf", "-inf", "0.0000"]
-    assert values_of(html, 0) == [None, float("inf"), float("-inf"), -1e-5]
+    assert values_of(shown.html, 0) == [None, float("inf"), float("-inf"), -1e-5]
     words = explore(lambda a: {"is": "NaN", "or": a, "part": a / 3}, **WORDS, a=[1, 2_000_000])
     assert attribute(words.html, "frames")[1] == ["NaN", 2_000_000, 666666.6667]
 

@@ -10,9 +10,10 @@ def save(cell, first=10):
     return saved_in_cell(cell, lambda n: f"book/04_x.md:{first + n - 1}", "book/04_x.md, Heading")
 
 
-def test_a_statement_is_saved_with_its_comment_and_decorators_and_without_its_mark():
+def test_a_statement_is_saved_with_its_comment_decorators_and_name_and_without_its_mark():
     kept = "# of f\n@cache\ndef f({}\n    x,\n):\n    'Write #@save to save it.'"
     assert save(f"unsaved = 1\n{kept.format('  #@save')}").source == kept.format("")
+    assert save("COUNT = 3  #@save").public == ["COUNT"]
     assert save("%time save = 1") is None  # no mark: it need not even parse
 
 
