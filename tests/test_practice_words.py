@@ -40,6 +40,7 @@ def said(html: str, text: str, name: str = "") -> tuple[str, str]:
 
 def left_in_english(text: str) -> list[str]:
     stored = r'<style>.*?</style>|<script>.*| (data-(?!words)\w+|src)="[^"]*"'
+    stored += r'|<div class="out">.*?</div>'  # what a model has written
     text = re.sub(r'"[^"]*":', "", unescape(re.sub(stored, "", text, flags=re.DOTALL)))
     return [part for part in PLAIN if part in text]
 
