@@ -2,7 +2,7 @@
 
 Reading: 150 words of prose, 3 lines of code in sight or 9 folded ones a minute, 1.2 minutes for a
 displayed equation, half a minute for a picture, 3.5 for an explorer with its answer. Folded prose
-is not counted. A student who read part I with a watch took as long.
+is not counted.
 Exercises: by their level, ★ 5 minutes, ★★ 15, ★★★ 30.
 """
 

@@ -165,6 +165,8 @@ def F(scores): return scores(
 def F(scores): raise NotImplementedError  # your turn
 ### no value -> wrong: nothing returned
 def F(scores): scores.sum()
+### a ready-made function in a helper -> wrong: a ready-made function
+def F(scores): return (lambda x: torch.nn.functional.normalize(x, p=1, dim=-1))(scores)
 ### an answer in place -> wrong: argument changed in place
 def F(scores):
     scores /= scores.sum(-1, keepdim=True)
@@ -202,6 +204,7 @@ def graded(tmp_path_factory):
                     code = re.sub(rf"\b{word}\b", text, code)
                 cells.append(code)
                 questions.append(Question(exercise(number), name_of(number)))
+                questions[-1].exercise.without = ("normalize",) * (".normalize(" in code)
         with ThreadPoolExecutor() as pool:
             two = [(notebook_of(*x), questions, Session(FRAMEWORK)) for x, questions in handed_in]
             return dict(ChainMap(*pool.map(grade, *zip(*two, strict=True))))

@@ -277,9 +277,7 @@ def test_every_public_function_of_the_module_is_on_its_page():
     listed = re.search(r"^__all__ = \[(.*?)\]", texts["d2l_attention.torch"], re.M | re.S)[1]
     assert sorted(shown) == sorted(re.findall(r'"(\w+)"', listed))
     assert not re.search("Args:|Raises:", page)
-    assert re.search(
-        r"\*\*Arguments\*\*\n\n- `X`: \S.*\n- `valid_lens`: \S", page
-    )  # in a row there
+    assert re.search(r"\*\*Arguments\*\*\n\n- `X`: \S.*\n- `valid_lens`: \S", page)
     assert "\n- `valid_lens`, `mask`, `need_weights`: as for" in page
     assert "\n- `q`, `k`: projected" in functions_page("d2l_attention.jax", [], texts)
 
