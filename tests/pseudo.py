@@ -1,33 +1,58 @@
-"""A language that no one speaks: every letter with a mark, so that what stays English is seen.
+"""A language that no one speaks: letters have marks, so that one sees what stays English.
 
 `PSEUDO` says this book's messages in it; `pseudo_book` is this book with catalogs in it for one of
-its languages.
+its languages. `translated_sample` tells what becomes of a chapter that has everything, as text: the
+command `python -m tests.pseudo` stores it, to be looked at line by line.
 """
 
 import copy
 import re
 import shutil
+import tempfile
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import nbformat
 from babel.messages.catalog import Catalog
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
 
-from bookbinder.catalogs import INTERFACE, WORDS_IN_FORMULA, as_po, catalog_file, translations
+from bookbinder.binding import bind_translation, notebook_path, read_edition_chapters
+from bookbinder.catalogs import (
+    INTERFACE,
+    PAGES,
+    WORDS_IN_FORMULA,
+    as_po,
+    catalog_file,
+    read_catalog,
+    translations,
+)
 from bookbinder.config import FILE, Book, read_book
-from bookbinder.files import write_whole
+from bookbinder.files import as_text, write_whole
 from bookbinder.language import COMPOSED, Language
-from bookbinder.messages import templates
+from bookbinder.messages import page_file, templates, update_messages
+from bookbinder.page import Page, lines_of, shown_words
+from bookbinder.worksheets import bind_worksheets
+from tests.conftest import DATA, ROOT, bind_without_running, write_files
 from tests.this_book import BOOK
 
 LANGUAGE = "id"  # in whose place it stands
-PLAIN, MARKED = "aeiouycnsztlrgkdAEIOUYCNSZTLRGKD", "áéíóúýčñšžťĺŕğķďÁÉÍÓÚÝČÑŠŽŤĹŔĞĶĎ"
+PLAIN, MARKED = "aeiouycnsztlrgkdAEIOUYCNSZTLRGKDW", "áéíóúýčñšžťĺŕğķďÁÉÍÓÚÝČÑŠŽŤĹŔĞĶĎＷ"
 MARKS = str.maketrans(PLAIN, MARKED)
 AS_WRITTEN = re.compile(
     r"\$\$.*?\$\$|\$[^$]+\$|`[^`]*`|<[^>]*>|\{\{?\w+\}\}?|\]\((?:[^()]|\([^()]*\))*\)|https?://\S+"
 )
 # What of the book a copy shares; the catalogs and all that is built are its own.
 SHARED = ("bookbinder", "d2l_attention", "notebooks", "README.md", "TEACHING.md", "EXERCISES.md")
+
+SAMPLE = "02_everything"  # in its source, what a cell puts out stands below it in blocks
+FILES = re.findall(
+    r"=== (\S+)\n(.*?)(?=^=== |\Z)", (DATA / "everything.md").read_text("utf-8"), re.M | re.S
+)
+OUTPUT = re.compile(r"\n```(stream|\w+/[\w+]+)\n(.*?\n)```\n", re.DOTALL)
+MISTAKES = (DATA / "mistakes.txt").read_text("utf-8").splitlines()
+STORED = DATA / "everything_translated.txt"
 
 
 def pseudo(text: str) -> str:
@@ -40,23 +65,24 @@ def pseudo(text: str) -> str:
     return "".join([*parts, text[at:].translate(MARKS)])
 
 
+def in_pseudo(catalog: Catalog, left_out: str = "\n") -> Catalog:
+    """Return a catalog with translations; messages that have these words stay without one."""
+    made = copy.deepcopy(catalog)
+    for message in made:
+        message.string = pseudo(message.id or "") if left_out not in message.id else ""
+    return made
+
+
 @cache
 def messages() -> dict:
     return templates(BOOK)
 
 
 @cache
-def catalog(name: str) -> Catalog:
-    """Return a catalog of this book in the pseudo-language, empty where there is none."""
-    made = copy.deepcopy(messages().get(name, Catalog(fuzzy=False)))
-    for message in made:
-        message.string = message.id and pseudo(message.id)
-    return made
-
-
-@cache
 def said(name: str) -> dict[str, str]:
-    return translations(catalog(INTERFACE if name == COMPOSED else name))
+    """Return what this book's catalog of a name says in the pseudo-language."""
+    catalog = messages().get(INTERFACE if name == COMPOSED else name, Catalog(fuzzy=False))
+    return translations(in_pseudo(catalog))
 
 
 PSEUDO = Language(LANGUAGE, said)
@@ -72,6 +98,72 @@ def pseudo_book(root: Path) -> Book:
             (root / "book" / path.name).symlink_to(path)
     shutil.copy(BOOK.root / FILE, root / FILE)
     book = replace(read_book(root), languages=("en", LANGUAGE))
-    for name in messages():
-        write_whole(catalog_file(book, LANGUAGE, name), as_po(catalog(name), LANGUAGE))
+    for name, catalog in messages().items():
+        write_whole(catalog_file(book, LANGUAGE, name), as_po(in_pseudo(catalog), LANGUAGE))
     return book
+
+
+def mistakes(of: str) -> list[list[str]]:
+    """Return mistakes of an author or translator: what is replaced, by what, and what is told."""
+    return [line.split(" → ")[1:] for line in MISTAKES if line.startswith(of)]
+
+
+def with_outputs_of(text: str, notebook: NotebookNode) -> NotebookNode:
+    """Return a notebook that has what stands below its code in the text of the sample."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for cell, block in zip(code[::-1], text.split("\n```python")[::-1], strict=False):
+        data = dict(OUTPUT.findall(block))
+        printed = data.pop("stream", "")
+        cell.outputs += [new_output("stream", text=printed)] * bool(printed)
+        cell.outputs += [new_output("display_data", data)] * bool(data)
+    return notebook
+
+
+def sample_book(root: Path) -> Book:
+    """Return a book with a chapter that has everything, bound in a folder, and its translation."""
+    write_files(root, {name: OUTPUT.sub("", text) for name, text in FILES})
+    (root / "d2l_attention").mkdir()
+    (root / "d2l_attention/practice").symlink_to(ROOT / "d2l_attention/practice")
+    book = bind_without_running(root)
+    path = notebook_path(book.editions[0], SAMPLE)
+    notebook = with_outputs_of(dict(FILES)[f"book/{SAMPLE}.md"], nbformat.read(path, as_version=4))
+    path.write_text(as_text(notebook), encoding="utf-8")
+    update_messages(book, LANGUAGE)
+    for path in catalog_file(book, LANGUAGE, "").parent.glob("*.po"):
+        catalog = in_pseudo(read_catalog(book, LANGUAGE, path.stem), "never translated")
+        path.write_text(as_po(catalog, LANGUAGE), encoding="utf-8")
+    update_messages(book, LANGUAGE)
+    bind_translation(book, book.edition("pytorch", LANGUAGE))
+    bind_worksheets(book, book.edition("pytorch", LANGUAGE))
+    return book
+
+
+def told(book: Book) -> str:
+    """Return as text what the sample says, how its lines are read, and what becomes of them."""
+    chapter = read_edition_chapters(book, book.editions[0])[0]
+    page = Page(chapter, nbformat.read(notebook_path(book.editions[0], SAMPLE), as_version=4))
+    facts = [page.number, page.minutes(), page.equations(), page.anchors(), page.given()]
+    facts += [page.passage("question"), page.outputs, shown_words([chapter])]
+    for name in (SAMPLE, "notation", "screen", *PAGES):
+        catalog = read_catalog(book, LANGUAGE, name)
+        facts += [f"{message.locations[0][0]}: {message.id}" for message in catalog if message.id]
+    for x in filter(lambda line: line.text, lines_of(chapter, fenced=True)):
+        line = [f"{x.where.partition(':')[2]} {x.kind}{x.level or ''}{', first' * x.is_first}"]
+        line += [x.fold, x.role, x.section and f"in {x.section}", x.label, x.bold, x.citations]
+        facts.append(
+            "; ".join(str(fact) for fact in (*line, *map(" ".join, x.links), x.plain) if fact)
+        )
+    parts = ["\n".join(map(str, facts))]
+    for path in sorted((book.root / "_build").rglob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            parts += cell.source.split("\n\n")
+            for output in cell.get("outputs", ()):
+                data = output.get("data", {"text": output.get("text")})
+                parts += [*data.values(), *map(str, output.get("metadata", {}).values())]
+    parts += [page_file(book, LANGUAGE, name).read_text("utf-8") for name in PAGES]
+    return "\n".join(dict.fromkeys(parts))  # what repeats stands once
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        STORED.write_text(told(sample_book(Path(folder))), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The book itself: generated files match their source, and its text is right."""
+"""The book itself: files match their source, cells their tags, tables the chapters they list."""
 
 import json
 import os
@@ -14,87 +14,67 @@ from bookbinder.execution import cell_message, output_problems
 from bookbinder.steps import title_in_contents
 from bookbinder.worksheets import names_in, parsed, students
 from tests.conftest import ROOT
-from tests.text_checks import problems
 from tests.this_book import BOOK, checked_exercises, pages
 
+FIRST = BOOK.editions[0]
 FIGURE = re.compile(r"^(?:explore|draw_arcs)\(|plt\.subplots\(", re.MULTILINE)
 DRAWS = re.compile(
-    r"^(?:explore|draw_arcs)\(|plt\.|\bax\.|show_(heatmaps|sentences)\(|\b(?:Plot|Live)\(",
-    re.MULTILINE,
+    rf"{FIGURE.pattern}|plt\.|\bax\.|show_(heatmaps|sentences)\(|\b(?:Plot|Live)\(", re.MULTILINE
 )
 LESSON = re.compile(r"#@save|\bcheck\(")
-CHECKED = re.compile(r'\bcheck\(\s*"(\d+\.\d+)"')
-EDITIONS = [pytest.param(e, id=f"{e.framework}-{e.language}") for e in BOOK.editions]
+EXERCISES, TEACHING, README = (
+    (ROOT / f"{name}.md").read_text("utf-8") for name in ("EXERCISES", "TEACHING", "README")
+)
+of_each_edition = pytest.mark.parametrize("edition", BOOK.editions, ids=lambda e: e.framework)
 
 
-def listed(found):
-    return "\n".join(["", *found])
+def code_of(edition):
+    """Yield each code cell of an edition as it is written, with its place."""
+    for chapter in (page.chapter for page in pages(edition)):
+        for index, cell in enumerate(chapter.notebook.cells):
+            if cell.cell_type == "code":
+                yield chapter.where(index), cell
 
 
-@pytest.mark.parametrize("edition", EDITIONS)
+@of_each_edition
 def test_generated_files_are_what_the_source_gives(edition):
-    found = stale_files(BOOK, edition)
-    assert not found, listed([*found, "run `make notebooks`"])
+    chapters = [page.chapter for page in pages(edition)]
+    assert stale_files(BOOK, edition, chapters) == [], "run `make notebooks`"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("edition", EDITIONS)
+@of_each_edition
 def test_stored_outputs_are_whole(edition):
-    found = [
-        cell_message(page.chapter, page.executed, index, text)
-        for page in pages(edition)
-        for index, text in output_problems(page.executed)
-    ]
-    assert not found, listed(found)
-
-
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_every_number_link_and_citation_in_prose_resolves(edition):
-    found = problems(pages(edition), edition.notebooks)
-    assert not found, listed(found)
-
-
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_code_that_only_draws_is_folded_and_lessons_are_not(edition):
-    found = [
-        f"{page.chapter.where(index)}: {problem}"
-        for page in pages(edition)
-        for index, cell in enumerate(page.chapter.notebook.cells)
-        if cell.cell_type == "code" and "solution" not in tags_of(cell)
-        if (problem := drawing_problem(cell.source, "drawing" in tags_of(cell)))
-    ]
-    assert not found, listed(found)
-
-
-def drawing_problem(source, is_tagged):
-    """Say what is wrong about the tag `drawing` of a cell."""
-    if is_tagged and (LESSON.search(source) or not DRAWS.search(source)):
-        return 'it does more than draw: split it, or take the tag "drawing" away'
-    if not is_tagged and FIGURE.search(source):
-        return 'it only draws: give it the tag "drawing"'
-    return ""
-
-
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_cells_are_formatted_to_79_columns(edition, tmp_path):
-    long = []
     for page in pages(edition):
-        for index, cell in enumerate(page.chapter.notebook.cells):
-            if cell.cell_type == "code":
-                where, source = page.chapter.where(index), cell.source.replace("#@save", "# @save")
-                file = where.rpartition("/")[2].replace(":", "_line_")
-                (tmp_path / f"{file}.py").write_text(f"{source}\n", encoding="utf-8")
-                long += [f"{where}: {x}" for x in source.splitlines() if len(x) > 79]
-    assert not long, listed(long)
+        for index, text in output_problems(page.executed):
+            pytest.fail(cell_message(page.chapter, page.executed, index, text))
+
+
+@of_each_edition
+def test_code_that_only_draws_is_folded_and_lessons_are_not(edition):
+    for where, cell in code_of(edition):
+        source, tags = cell.source, tags_of(cell)
+        if "drawing" in tags:
+            only_draws = DRAWS.search(source) and not LESSON.search(source)
+            assert only_draws, f"{where}: it does more: split it, or take the tag away"
+        elif "solution" not in tags:
+            assert not FIGURE.search(source), f'{where}: it only draws: give it the tag "drawing"'
+
+
+@of_each_edition
+def test_cells_are_formatted_to_79_columns(edition, tmp_path):
+    for where, cell in code_of(edition):
+        assert max(map(len, cell.source.splitlines())) < 80, where
+        file = tmp_path / (where.rpartition("/")[2].replace(":", "_line_") + ".py")
+        file.write_text(cell.source.replace("#@save", "# @save") + "\n", encoding="utf-8")
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "--no-cache", "--diff"]
-    done = subprocess.run(
-        [*command, "--line-length=79", str(tmp_path)], capture_output=True, text=True
-    )
+    command += ["--line-length=79", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("edition", EDITIONS)
+@of_each_edition
 def test_no_worksheet_shows_or_needs_a_solution(edition):
     for page in pages(edition):
         sheet = students(page.chapter, page.executed)
@@ -104,22 +84,20 @@ def test_no_worksheet_shows_or_needs_a_solution(edition):
         shown = json.dumps([[cell.get("outputs"), cell.metadata] for cell in sheet.cells])
         assert [line for line in gone if line in shown] == [], page.name
         code = [cell for cell in page.executed.cells if cell.cell_type == "code"]
-        solutions, others = (
-            [names_in(parsed(c)) for c in code if ("solution" in tags_of(c)) == is_solution]
-            for is_solution in (True, False)
-        )
-        given = {name for bound, _ in others for name in bound}
-        needed = {name for _, used in others for name in used} - given
-        assert not needed & {name for bound, _ in solutions for name in bound}, page.name
+        names = [(*names_in(parsed(cell)), "solution" in tags_of(cell)) for cell in code]
+        given = set().union(*(bound for bound, _, is_solution in names if not is_solution))
+        used = set().union(*(used for _, used, is_solution in names if not is_solution))
+        solved = set().union(*(bound for bound, _, is_solution in names if is_solution))
+        assert not (used - given) & solved, page.name
 
 
-@pytest.mark.parametrize("edition", EDITIONS)
+@of_each_edition
 def test_chapters_check_the_declared_exercises_and_each_has_a_solution_that_passes(edition):
     for page in pages(edition):
         asked, solved = set(), set()
         for cell in page.executed.cells:
             if cell.cell_type == "code":
-                numbers = CHECKED.findall(cell.source)
+                numbers = re.findall(r'\bcheck\(\s*"(\d+\.\d+)"', cell.source)
                 asked |= set(numbers)
                 if "solution" in tags_of(cell):
                     shown = str([output.get("data") for output in cell.outputs])
@@ -127,35 +105,37 @@ def test_chapters_check_the_declared_exercises_and_each_has_a_solution_that_pass
         assert solved == asked == checked_exercises(page.number), page.name
 
 
-@pytest.mark.skipif(
-    os.environ["D2L_FRAMEWORK"] != BOOK.editions[0].framework,
-    reason="the example is the first one's",
-)
-def test_the_example_of_the_readme_runs(tmp_path, monkeypatch):
-    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    names = {}
-    exec(example, names)
-    assert names["output"].shape == (2, 1, 4)
-    assert (tmp_path / "weights.svg").read_text().count("<svg") == 1
+def test_teachers_have_every_exercise_in_a_table_and_as_homework_once():
+    texts = [line.text for page in pages(FIRST) for line in page.lines]
+    numbers = re.findall(r"^### Exercise (\d+\.\d+)\b", "\n".join(texts), re.M)
+    checked = set().union(*(checked_exercises(page.number) for page in pages(FIRST)))
+    rows = re.findall(r"^\| (\d+\.\d+) \| [^|]+ \| ([^|]+) \|", EXERCISES, re.M)
+    assert [(n, "check" in kind) for n, kind in rows] == [(n, n in checked) for n in numbers]
+    homework = re.findall(r"^\| \d+ \|(?:[^|]*\|){3} ([^|]*) \|$", TEACHING, re.M)
+    assert sorted(re.findall(r"\d+\.\d+", "\n".join(homework))) == sorted(numbers)
 
 
 def test_the_readme_lists_every_chapter_with_its_title_and_minutes():
-    readme = (ROOT / "README.md").read_text()
-    row = r"^\| \[(.*)\]\((.*)\) \|.*\| (\d+) \| (\d*) \|$"
-    rows = re.findall(row, readme, re.MULTILINE)
-    edition = BOOK.editions[0]
-    expected = [
+    rows = re.findall(r"^\| \[(.*)\]\((.*)\) \|.*\| (\d+) \| (\d*) \|$", README, re.M)
+    assert rows == [
         (
-            title_in_contents(BOOK, page.name, page.text.splitlines()[0].lstrip("# ")),
-            BOOK.named(notebook_path(edition, page.name)),
+            title_in_contents(BOOK, page.name, page.lines[0].title),
+            BOOK.named(notebook_path(FIRST, page.name)),
             *(str(part or "") for part in page.minutes()),
         )
-        for page in pages(edition)
+        for page in pages(FIRST)
         if page.number is not None
     ]
-    assert rows == expected
-    for part in readme.split("\n| **")[1:]:
-        minutes = re.findall(r"\| (\d+) \| (\d*) \|$", part, re.MULTILINE)
+    for part in README.split("\n| **")[1:]:
+        minutes = re.findall(r"\| (\d+) \| (\d*) \|$", part, re.M)
         sums = [f"{sum(int(m or 0) for m in of) / 60:g}" for of in zip(*minutes, strict=True)]
         assert re.findall(r"\*\*([\d.]+) h\*\*", part) == sums, part
+
+
+@pytest.mark.skipif(os.environ["D2L_FRAMEWORK"] != FIRST.framework, reason="it is the first one's")
+def test_the_example_of_the_readme_runs(tmp_path, monkeypatch):
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(example, names := {})
+    assert names["output"].shape == (2, 1, 4)
+    assert (tmp_path / "weights.svg").read_text().count("<svg") == 1
