@@ -16,7 +16,7 @@ from bookbinder.execution import kernel_environment
 from bookbinder.files import as_text
 from bookbinder.publish import published
 from d2l_attention.frameworks import known, load
-from tests import nbval_outputs, nbval_solutions, shared_kernel
+from tests import nbval_plugin, shared_kernel
 
 os.environ.update(kernel_environment())  # nbval's kernels inherit it
 FRAMEWORK = load(os.environ["D2L_FRAMEWORK"])
@@ -52,7 +52,7 @@ def pytest_configure(config):
         config.option.nbval_cell_timeout = read_book(ROOT).seconds_per_cell
     # A conftest's own hooks see the reports of tests/ only; those of plugins see all.
     reach_kernels_by_files()
-    for plugin in (nbval_outputs, nbval_solutions, shared_kernel):
+    for plugin in (nbval_plugin, shared_kernel):
         config.pluginmanager.register(plugin)
 
 
@@ -73,8 +73,6 @@ def reach_kernels_by_files():
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if {"in_shared_kernel", "shared_kernel"} & set(getattr(item, "fixturenames", ())):
-            item.add_marker("slow")
         if gpu_is_missing() and item.path.suffix == ".ipynb":
             item.add_marker(pytest.mark.skip(reason=NO_GPU))
 

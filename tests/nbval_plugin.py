@@ -1,14 +1,25 @@
-"""A plugin that has nbval compare pictures and weights of models nearly, and the rest as ever."""
+"""nbval compares pictures and weights of models nearly, and runs the solutions in folds, too."""
 
 from functools import partial
+from types import SimpleNamespace
 
-from nbval.plugin import IPyNbCell
+import nbformat
+from nbval import plugin
 
 from bookbinder.outputs import apart, difference
+from bookbinder.solutions import unfolded
+
+
+def pytest_configure():
+    plugin.nbformat = SimpleNamespace(**vars(nbformat) | {"read": read})
+
+
+def read(*arguments, **options):
+    return unfolded(nbformat.read(*arguments, **options))
 
 
 def pytest_itemcollected(item):
-    if isinstance(item, IPyNbCell):
+    if isinstance(item, plugin.IPyNbCell):
         item.compare_outputs = partial(compare_outputs, item, item.compare_outputs)
 
 
