@@ -131,7 +131,7 @@ def sample_book(root: Path) -> Book:
     update_messages(book, LANGUAGE)
     for path in catalog_file(book, LANGUAGE, "").parent.glob("*.po"):
         catalog = in_pseudo(read_catalog(book, LANGUAGE, path.stem), "never translated")
-        path.write_text(as_po(catalog, LANGUAGE), encoding="utf-8")
+        path.write_text(as_po(catalog, LANGUAGE).replace("square", "cube"), encoding="utf-8")
     update_messages(book, LANGUAGE)
     bind_translation(book, book.edition("pytorch", LANGUAGE))
     bind_worksheets(book, book.edition("pytorch", LANGUAGE))
@@ -146,13 +146,13 @@ def told(book: Book) -> str:
     facts += [page.passage("question"), page.outputs, shown_words([chapter])]
     for name in (SAMPLE, "notation", "screen", *PAGES):
         catalog = read_catalog(book, LANGUAGE, name)
-        facts += [f"{message.locations[0][0]}: {message.id}" for message in catalog if message.id]
+        texts = [f"{m.locations[0][0]}: {m.id}{' (fuzzy)' * m.fuzzy}" for m in catalog if m.id]
+        facts += texts
     for x in filter(lambda line: line.text, lines_of(chapter, fenced=True)):
-        line = [f"{x.where.partition(':')[2]} {x.kind}{x.level or ''}{', first' * x.is_first}"]
-        line += [x.fold, x.role, x.section and f"in {x.section}", x.label, x.bold, x.citations]
-        facts.append(
-            "; ".join(str(fact) for fact in (*line, *map(" ".join, x.links), x.plain) if fact)
-        )
+        line = [x.where.partition(":")[2], x.kind, x.level, x.is_first and "first", x.fold]
+        line += [x.role or (x.section and f"in {x.section}"), x.label, x.bold, x.citations]
+        line += [*map(" ".join, x.links), x.plain]
+        facts.append("; ".join(str(fact) for fact in line if fact))
     parts = ["\n".join(map(str, facts))]
     for path in sorted((book.root / "_build").rglob("*.ipynb")):
         for cell in nbformat.read(path, as_version=4).cells:
