@@ -32,6 +32,7 @@ MISTAKES = {  # text of an overlay -> the message
     '```python was="{x}"\n1\n': "00_x.md:1: this code cell has no end",
     DROPPED + code_cell("1") + code_cell("1", 'tags=["solutoin"]'): "unknown tag 'solutoin'",
     f"=======\n{WHOLE}": "00_x.md:1: a conflict of a merge is not resolved: '======='",
+    WHOLE.replace("Next", "Nexd"): "no place has the line '## Nexd'; most like it, at",
     WHOLE.replace("jnp", "torch"): "00_x.md must replace or drop this cell, which says 'torch'",
 }
 
