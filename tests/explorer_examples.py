@@ -4,9 +4,12 @@ import numpy as np
 
 from d2l_attention import practice as p
 
-SCORES = np.array([[0.0, 2.0, 1.0, 1.0], [2.0, 1.0, 3.0, 3.0]])
-CUPS = ["tea", "milk", "sugar"]
 WORDS = {"caption": "Weights of <keys> & a sum.", "question": "Where do two keys tie?"}
+KEYS, VALUES, GRID = np.array([-2.0, 0.5, 1, 3]), np.array([1.0, 3, 2, 4]), np.linspace(-3, 3, 13)
+PLACES = np.array([[1.0, 1], [2, 2], [-2, 1], [0, -2]])
+SIDE = np.linspace(-3, 3, 31)
+PLANE = np.stack(np.meshgrid(SIDE, SIDE), -1).reshape(-1, 2)
+W_Q = np.array([[1.0, -0.5], [0.3, 2.0], [-1.2, 0.7]])
 
 
 def softmax(scores):
@@ -15,15 +18,13 @@ def softmax(scores):
     return exps / exps.sum(-1, keepdims=True)
 
 
-def weights(temperature, valid_len):
-    return softmax(np.where(np.arange(4) < valid_len, SCORES / temperature, -np.inf))
-
-
 def heat_map(temperature=1.0, valid_len=3):
+    scores = np.array([[0.0, 2.0, 1.0, 1.0], [2.0, 1.0, 3.0, 3.0]])
     return p.explore(
-        weights,
-        caption="Attention weights of two queries.",
-        question="At which temperature does the second key take more than half?",
+        lambda temperature, valid_len: softmax(
+            np.where(np.arange(4) < valid_len, scores / temperature, -np.inf)
+        ),
+        **WORDS,
         start={"temperature": temperature, "valid_len": valid_len},
         rows=["tea", "<pad>"],
         columns=["the", "kettle", "is", "singing"],
@@ -31,11 +32,6 @@ def heat_map(temperature=1.0, valid_len=3):
         temperature=[0.1, 0.5, 1.0, 2.0, 5.0],
         valid_len=[1, 2, 3, 4],
     )
-
-
-KEYS = np.array([-2.0, 0.5, 1.0, 3.0])
-VALUES = np.array([1.0, 3.0, 2.0, 4.0])
-GRID = np.linspace(-3, 3, 13)
 
 
 def pooled(query, sharpness):
@@ -46,92 +42,72 @@ def pooled(query, sharpness):
 
 
 def plots(query=1.0, sharpness=1.0):
+    weights = p.Plot(
+        p.Bars(KEYS, "weights", names="abcd", label="weights"),
+        p.Line("query", label="query"),
+        drag="query",
+        xlim=(-3, 3.2),
+        ylim=(0, 1),
+    )
+    outputs = p.Plot(
+        p.Curve(GRID, "all outputs"),
+        p.Points(KEYS, VALUES, size="weights", color="weight", unit=12),
+        p.Points("query", "output", color="query"),
+        p.Line(y="output", color="value"),
+        p.Arrow("query", "output"),
+        xlabel="query",
+        ylabel="output",
+        drag=("query", "sharpness"),
+    )
     return p.explore(
         pooled,
         **WORDS,
         start={"query": query, "sharpness": sharpness},
         columns=["a", "b", "c", "d"],
-        draw=[
-            p.Plot(
-                p.Bars(KEYS, "weights", names="abcd", label="weights"),
-                p.Line("query", label="query"),
-                drag="query",
-                xlim=(-3, 3.2),
-                ylim=(0, 1),
-            ),
-            p.Plot(
-                p.Curve(GRID, "all outputs"),
-                p.Points(KEYS, VALUES, size="weights", color="weight", unit=12),
-                p.Points("query", "output", color="query"),
-                p.Line(y="output", color="value"),
-                p.Arrow("query", "output"),
-                xlabel="query",
-                ylabel="output",
-                drag=("query", "sharpness"),
-            ),
-        ],
+        draw=[weights, outputs],
         query=[-3.0, -1.5, 0.0, 1.0, 1.5, 3.0],
         sharpness=[0.1, 1.0, 5.0],
     )
-
-
-PLACES = np.array([[1.0, 1.0], [2.0, 2.0], [-2.0, 1.0], [0.0, -2.0]])
-SIDE = np.linspace(-3, 3, 31)
-PLANE = np.stack(np.meshgrid(SIDE, SIDE), -1).reshape(-1, 2)
-W_Q = np.array([[1.0, -0.5], [0.3, 2.0], [-1.2, 0.7]])
-KINDS = ("distance", "cosine", "additive")
 
 
 def unit(vectors):
     return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-99)
 
 
-def scores_of(kind, queries):
-    """Return the scores of queries (n, 2) with the four places: (n, 4)."""
-    if kind == "distance":
-        return -((queries[:, None] - PLACES) ** 2).sum(-1) / 2
-    if kind == "cosine":
-        return 3 * unit(queries) @ unit(PLACES).T
-    return np.tanh((queries @ W_Q.T)[:, None] + PLACES @ W_Q.T + 1).sum(-1)
-
-
-def forms(kind):
-    if kind == "distance":
-        return [p.Score(PLACES - 0.5, b=-(PLACES + 0.5) / 2 + 0.5, origin=(0.5, 0.5))]
-    if kind == "cosine":
-        return [p.Score(3 * unit(PLACES), unit=True)]
-    return [p.Score(np.ones((1, 3)), W_Q, PLACES @ W_Q.T + 1, tanh=True)]
+KINDS = {  # the scores of queries (n, 2) with the four places, (n, 4), and as the page has them
+    "distance": (
+        lambda q: -((q[:, None] - PLACES) ** 2).sum(-1) / 2,
+        p.Score(PLACES - 0.5, b=-(PLACES + 0.5) / 2 + 0.5, origin=(0.5, 0.5)),
+    ),
+    "cosine": (lambda q: 3 * unit(q) @ unit(PLACES).T, p.Score(3 * unit(PLACES), unit=True)),
+    "additive": (
+        lambda q: np.tanh((q @ W_Q.T)[:, None] + PLACES @ W_Q.T + 1).sum(-1),
+        p.Score(np.ones((1, 3)), W_Q, PLACES @ W_Q.T + 1, tanh=True),
+    ),
+}
 
 
 def dragged(kind, x_of_query, y_of_query):
+    scores, _ = KINDS[kind]
     query = np.array([[x_of_query, y_of_query]])
-    return {"weights": softmax(scores_of(kind, query)), "scores": scores_of(kind, PLANE).T}
+    return {"weights": softmax(scores(query)), "scores": scores(PLANE).T}
 
 
 def planes(kind="distance", x=-3.0, y=1.5):
-    steps = [i / 2 for i in range(-6, 7)]
-    drag = ("x_of_query", "y_of_query")
+    drag, steps = ("x_of_query", "y_of_query"), [i / 2 for i in range(-6, 7)]
+    size, query = p.Piece("weights", 0, 4), p.Points(*drag, color="query", label="query")
+    regions = p.Regions(SIDE, SIDE, "scores", names="abcd")
+    places = p.Points(*PLACES.T, size=size, color="weight", unit=9)
+    ranges = {"xlim": (-3, 3), "ylim": (-3, 3)}
     return p.explore(
         dragged,
         **WORDS,
         draw=[
-            p.Plot(
-                p.Regions(SIDE, SIDE, "scores", names="abcd"),
-                p.Points(*PLACES.T, size=p.Piece("weights", 0, 4), color="weight", unit=9),
-                p.Points(*drag, color="query", label="query"),
-                title="regions",
-                drag=drag,
-                height=300,
-            ),
-            p.Plot(
-                p.Points(*drag, color="query", label="query"),
-                title="one score",
-                **dict.fromkeys(("xlim", "ylim"), (-3, 3)),
-                drag=(None, "y_of_query"),
-            ),
+            p.Plot(regions, places, query, title="regions", drag=drag, height=300),
+            p.Plot(query, title="one score", drag=(None, "y_of_query"), **ranges),
         ],
         large="picture",
-        live=p.Live("weights", drag, forms),
+        live=p.Live("weights", drag, lambda kind: [KINDS[kind][1]]),
         start={"kind": kind, "x_of_query": x, "y_of_query": y},
         kind={kind: kind for kind in KINDS},
         x_of_query=steps,
@@ -141,9 +117,13 @@ def planes(kind="distance", x=-3.0, y=1.5):
 
 def seen(step, words):
     weights = np.array([[0.0, 0.25, 0.75], [0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-    read = " and ".join(word for word, on in zip(CUPS, words, strict=True) if on)
     weights = np.where(words, weights, -np.inf)
-    return {"now": weights[step][None], "all": weights, "read": read, "left": 3 - step}
+    return {
+        "now": weights[step][None],
+        "all": weights,
+        "read": f"{sum(words)} words",
+        "left": 3 - step,
+    }
 
 
 def film(step=0, words="tea, milk"):
@@ -156,5 +136,5 @@ def film(step=0, words="tea, milk"):
         rows="abcd",
         columns=["<a>", "b", "c"],
         step=[0, 1, 2, 3],
-        words=p.Toggles(CUPS),
+        words=p.Toggles(["tea", "milk", "sugar"]),
     )
