@@ -15,7 +15,7 @@ from bookbinder.chapters import number_of
 from bookbinder.language import language_of, translated
 from bookbinder.messages import compiled_file, page_file, translated_page
 from bookbinder.notation import PAGE, read_notation
-from bookbinder.page import TERM, Line, Page, headings_of, singular
+from bookbinder.page import TERM, Line, headings_of, singular
 from d2l_attention.frameworks import load
 from tests.conftest import ROOT
 from tests.this_book import BOOK, chapters, pages
@@ -116,14 +116,9 @@ def test_a_letter_stands_in_its_chapter_and_code_and_has_one_meaning_there(editi
 @pytest.mark.slow
 @of_each_edition
 def test_every_term_of_the_index_is_explained_where_it_first_appears(edition):
-    assert early_uses(pages(edition)) == []
-
-
-def early_uses(pages: list[Page]) -> list[str]:
-    """Name the terms that are used before their explanation, without a link to its chapter."""
-    explained: dict[str, tuple[int, str]] = {}  # term -> the first line, and page, that explains it
+    explained: dict[str, tuple[int, str]] = {}  # term -> the line that does so first, and its page
     lines: list[tuple[Line, str]] = []  # each with its words where they tell something
-    for page in pages:
+    for page in pages(edition):
         begun = False
         for line in page.lines:
             begun |= line.level == 2  # what stands above tells what will be explained
@@ -131,14 +126,8 @@ def early_uses(pages: list[Page]) -> list[str]:
             for term in filter(TERM.fullmatch, line.bold if line.kind != "row" else ()):
                 explained.setdefault(singular(term), (len(lines), page.name))
             lines.append((line, line.plain if begun and not silent else ""))
-    found = []
     for term, (place, chapter) in explained.items():
         used = re.compile(rf"(?<![\w-]){re.escape(term)}(s|es)?(?![\w-])")
-        early = (
-            x
-            for x, told in lines[:place]
-            if used.search(told) and f"({chapter}.ipynb" not in x.text
-        )
-        if line := next(early, None):
-            found.append(f"{line.where}: {term!r} is explained only later, in {chapter}")
-    return found
+        for line, told in lines[:place]:  # a link to the explanation is enough
+            is_early = used.search(told) and f"({chapter}.ipynb" not in line.text
+            assert not is_early, f"{line.where}: {term!r} is explained only in {chapter}"

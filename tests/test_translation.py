@@ -13,7 +13,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from bookbinder.catalogs import catalog_file, disagreement
 from bookbinder.files import BookError, write_whole
 from bookbinder.language import in_language, language_of
-from bookbinder.messages import practice_messages
+from bookbinder.messages import practice_messages, update_messages
 from bookbinder.outputs import SVG
 from bookbinder.publish import published
 from bookbinder.screen import said_on_screen
@@ -37,7 +37,11 @@ def sample(tmp_path_factory):
     return sample_book(tmp_path_factory.mktemp("sample"))
 
 
-def test_a_chapter_that_has_everything_is_read_and_said_as_stored(sample):
+def test_a_chapter_that_has_everything_is_read_and_said_as_stored(sample, capsys):
+    update_messages(sample, LANGUAGE)  # again: it changes nothing, and says what is missing
+    lines = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"\S+02_everything.po: 2 of 37 missing", lines[0])
+    assert re.fullmatch(r"id: \d{3} messages, 3 missing", lines[-1])
     assert told(sample) == STORED.read_text("utf-8"), "if it should: python -m tests.pseudo"
 
 
