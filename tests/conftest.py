@@ -1,5 +1,6 @@
-"""Environment and plugins of all tests, a tiny book to bind, and a chapter that has it all."""
+"""Environment and plugins of all tests, a tiny book to bind, and one kernel for many notebooks."""
 
+import asyncio
 import atexit
 import os
 import shutil
@@ -8,7 +9,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from jupyter_client.manager import KernelManager
+from jupyter_client.manager import AsyncKernelManager, KernelManager
+from nbclient import NotebookClient
 
 from bookbinder.binding import bind_module, notebook_path, read_edition_chapters
 from bookbinder.config import Book, read_book
@@ -16,7 +18,7 @@ from bookbinder.execution import kernel_environment
 from bookbinder.files import as_text
 from bookbinder.publish import published
 from d2l_attention.frameworks import known, load
-from tests import nbval_plugin, shared_kernel
+from tests import nbval_plugin
 
 os.environ.update(kernel_environment())  # nbval's kernels inherit it
 FRAMEWORK = load(os.environ["D2L_FRAMEWORK"])
@@ -26,6 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 NBVALS_OWN_LIMIT = 2000  # seconds of a cell, where the command line names none
 # Nothing is read from the user's home, nor written there: perhaps nobody can.
 HOMES = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+KERNEL_OPTIONS = ["--HistoryManager.hist_file=:memory:", "--log-level=CRITICAL"]
+AS_NEW = "get_ipython().reset(); __import__('os').chdir({folder!r})"
 NO_GPU = "DEVICE=cuda was asked for, and the framework sees no such device on this machine"
 
 DATA = ROOT / "tests" / "data"
@@ -33,9 +37,6 @@ TINY = {
     path.relative_to(DATA / "tiny").as_posix(): path.read_text(encoding="utf-8")
     for path in sorted((DATA / "tiny").rglob("*.*"))
 }
-SAMPLE = (DATA / "sample.md").read_text(encoding="utf-8")
-for words, times in (("word ", 1500), ("symmetry ", 200), ("1. much text ", 300)):
-    SAMPLE = SAMPLE.replace(f"{words}…", words * times)
 
 
 def code_cell(source: str, options: str = "") -> str:
@@ -50,10 +51,9 @@ def gpu_is_missing() -> bool:
 def pytest_configure(config):
     if config.option.nbval_cell_timeout == NBVALS_OWN_LIMIT:
         config.option.nbval_cell_timeout = read_book(ROOT).seconds_per_cell
-    # A conftest's own hooks see the reports of tests/ only; those of plugins see all.
     reach_kernels_by_files()
-    for plugin in (nbval_plugin, shared_kernel):
-        config.pluginmanager.register(plugin)
+    # A conftest's own hooks see the reports of tests/ only; those of plugins see all.
+    config.pluginmanager.register(nbval_plugin)
 
 
 def reach_kernels_by_files():
@@ -72,8 +72,8 @@ def reach_kernels_by_files():
 
 
 def pytest_collection_modifyitems(items):
-    for item in items:
-        if gpu_is_missing() and item.path.suffix == ".ipynb":
+    for item in items if gpu_is_missing() else ():
+        if item.path.suffix == ".ipynb":
             item.add_marker(pytest.mark.skip(reason=NO_GPU))
 
 
@@ -112,3 +112,39 @@ def tiny(tmp_path, monkeypatch):
     write_files(root, TINY)
     monkeypatch.chdir(root)
     return root
+
+
+class SharedKernel(NotebookClient):
+    """A NotebookClient that makes the running kernel as new instead of starting one."""
+
+    manager: AsyncKernelManager
+
+    def __init__(self, notebook, **options):
+        super().__init__(notebook, km=self.manager, **options)
+
+    async def async_start_new_kernel_client(self):
+        client = await super().async_start_new_kernel_client()
+        folder = self.resources["metadata"]["path"]
+        await client.execute(AS_NEW.format(folder=folder), silent=True, reply=True, timeout=20)
+        return client
+
+    async def async_execute(self, **options):
+        try:
+            return await super().async_execute(**options)
+        finally:
+            self.kc.stop_channels()
+
+
+@pytest.fixture(scope="session")
+def shared_kernel():
+    """The class; its notebooks must not end the kernel, nor leave a cell running."""
+    SharedKernel.manager = AsyncKernelManager()
+    asyncio.run(SharedKernel.manager.start_kernel(extra_arguments=KERNEL_OPTIONS))
+    yield SharedKernel
+    asyncio.run(SharedKernel.manager.shutdown_kernel(now=True))
+
+
+@pytest.fixture
+def in_shared_kernel(shared_kernel, monkeypatch):
+    """The chapters of this test are executed in the shared kernel."""
+    monkeypatch.setattr("bookbinder.execution.NotebookClient", shared_kernel)

@@ -1,5 +1,13 @@
-"""Binding a book: the same bytes every time, nothing half-written, and stale files found."""
+"""Binding a book: all that is made of a sample is as expected; nothing stale or half-written.
 
+What is expected stands in data/sample/expected.txt. After a change on purpose, write it anew with
+`EXPECTED=write pytest tests/test_binding.py`, and read what git shows of it line by line.
+"""
+
+import contextlib
+import difflib
+import io
+import json
 import os
 import re
 import resource
@@ -8,39 +16,106 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
+from pathlib import Path
 
-import nbformat
 import pytest
 
-from bookbinder import binding
+from bookbinder import binding, commands
 from bookbinder.__main__ import main
 from bookbinder.binding import stale_files
 from bookbinder.config import read_book
-from bookbinder.files import BookError, write_whole
-from tests.conftest import ROOT, TINY, write_files
+from bookbinder.files import BookError, read_notebook, write_whole
+from bookbinder.solutions import KEYS
+from tests.conftest import DATA, ROOT, write_files
 
-pytestmark = pytest.mark.usefixtures("in_shared_kernel")  # but processes start their own
-FIRST, MODULE = "notebooks/pytorch/00_first.ipynb", "d2l_attention/torch.py"
-
-
-def everything(root):
-    """Return all files of a bound book but those in _build/, which are made from them."""
-    files = {p.relative_to(root).as_posix(): p for p in root.rglob("*") if p.is_file()}
-    return {name: p.read_bytes() for name, p in files.items() if not name.startswith("_build/")}
-
-
-def stale(root):
-    book = read_book(root)
-    return stale_files(book, book.editions[0])
-
-
-def text_of(path):
-    """Return the text of a notebook without the ids of cells, which depend on their words."""
-    return re.sub(r'"id": "[^"]*"', "", path.read_text())
+EXPECTED = DATA / "sample/expected.txt"
+BOUND = ("bind", "worksheets", "worksheets --framework jax --no-outputs", "lab mine")
+LIKE = {  # what is shown is how a file differs from another one
+    "d2l_attention/jax.py": "d2l_attention/torch.py",
+    "notebooks/pytorch": "book/{1}.md",
+    "notebooks/jax": "notebooks/pytorch/{0}",
+    "_build/worksheets": "notebooks/pytorch/{0}",
+    "_build/worksheets-no-outputs/jax": "_build/worksheets/{0}",
+    "mine": "notebooks/pytorch/{0}",
+}
+FIRST, SECOND = (f"notebooks/pytorch/{name}.ipynb" for name in ("01_first", "02_second"))
+MODULE = "d2l_attention/torch.py"
+IN_TRACEBACK = re.compile(r"In ?\[\d+\]|File \S+")
 
 
-def stop():
-    raise BookError("it would be executed")
+def lines_of(path):
+    """Return a file, or a notebook as a chapter is written, with its outputs, as lines."""
+    if path.suffix != ".ipynb":
+        return path.read_text().splitlines()
+    notebook, before = read_notebook(path), ""
+    lines = [f"{name}: {len(value)}" for name, value in sorted(notebook.metadata.items())]
+    for cell in notebook.cells:
+        data = {k: [c.id for c in v] if k in KEYS else v for k, v in cell.metadata.items()}
+        options = " ".join(f"{key}={json.dumps(value)}" for key, value in data.items())
+        text = cell.source.splitlines()
+        if cell.cell_type == "code":
+            count = [f"[{cell.execution_count}]"] if cell.execution_count else []
+            text = [f"```python {options}".rstrip(), *text, "```", *count]
+        else:
+            text = [*text, f"[{options}]"] if options or before == "markdown" else text
+        before = cell.cell_type
+        for output in cell.get("outputs", []):
+            if "traceback" in output:
+                plain = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(output.traceback))
+                output.traceback = IN_TRACEBACK.findall(plain)
+            text.append(f"> {json.dumps(output, sort_keys=True, ensure_ascii=False)}")
+        lines += [*text, ""]
+    return lines
+
+
+def told(root, path):
+    """Return a file that was made, or how it differs from the one that is most like it."""
+    name = path.relative_to(root).as_posix()
+    folder, _, file = name.rpartition("/")
+    other = LIKE[folder].format(file, path.stem) if path.suffix == ".ipynb" else LIKE.get(name)
+    if other is None:
+        return [f"===== {name}", *lines_of(path)]
+    diff = difflib.unified_diff(lines_of(root / other), lines_of(path), n=0, lineterm="")
+    changes = [line for line in [*diff][2:] if line[1:].strip() and line[:2] != "@@"]
+    return [f"===== {name}, other than {other}", *changes]
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory, shared_kernel):
+    """The folder of a book with all that was made of it, and what the commands said."""
+    root, executed = tmp_path_factory.mktemp("a book") / "sample", []
+    shutil.copytree(DATA / "sample", root, ignore=shutil.ignore_patterns(EXPECTED.name))
+    written, said = {*root.rglob("*")}, io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said):
+        patch.chdir(root)
+        patch.setattr("bookbinder.execution.NotebookClient", shared_kernel)
+        patch.setattr("os.environ", before := dict(os.environ))
+        patch.setattr("os.execv", lambda *command: executed.append(command))
+        before |= {"JUPYTER_CONFIG_PATH": "before"}
+        for command in BOUND:
+            assert main(command.split()) == 0
+            print(f"$ {command} in {Path.cwd().name}")
+        print("JUPYTER_CONFIG_PATH =", os.environ["JUPYTER_CONFIG_PATH"], *executed, sep="\n")
+    said = re.sub(r"\d+\.\d s", "0.0 s", said.getvalue()).replace(sys.executable, "PYTHON")
+    made = sorted(path for path in {*root.rglob("[!.]*.*")} - written)
+    lines = [line for path in made for line in told(root, path)]
+    return root, [*said.replace(str(ROOT), "ROOT").splitlines(), *lines]
+
+
+@pytest.fixture
+def bound(sample, tmp_path, monkeypatch):
+    root = tmp_path / "a book"
+    shutil.copytree(sample[0], root, ignore=shutil.ignore_patterns("_build", "mine"))
+    monkeypatch.chdir(root)
+    return root
+
+
+def test_all_that_is_made_of_the_sample_is_as_expected(sample):
+    text = "\n".join(line.rstrip() for line in sample[1]) + "\n"
+    if os.environ.get("EXPECTED") == "write":
+        EXPECTED.write_text(text, encoding="utf-8")
+    assert text.splitlines() == EXPECTED.read_text(encoding="utf-8").splitlines()
 
 
 def change(path, old, new):
@@ -49,20 +124,72 @@ def change(path, old, new):
     path.write_text(text.replace(old, new, 1))
 
 
-@pytest.fixture(scope="module")
-def bound_files(tmp_path_factory):
-    root = tmp_path_factory.mktemp("bound")
-    write_files(root, TINY)
-    process = bookbinder("bind", cwd=root)
-    error = process.communicate()[1]
-    assert process.returncode == 0, error
-    return root
+def test_stale_files_are_named(bound):
+    book = read_book(bound)
+    assert [line for edition in book.editions for line in stale_files(book, edition)] == []
+    change(bound / SECOND, '"execution_count": 2', '"execution_count": 3')
+    change(bound / "book/01_first.md", "Words.", "Other words.")
+    change(bound / MODULE, "x / 2", "x / 3")
+    (bound / "notebooks/pytorch/old.ipynb").touch()
+    (bound / "notebooks/pytorch/figures/old.svg").touch()
+    (bound / "notebooks/pytorch/figures/box.svg").unlink()
+    assert stale_files(book, book.editions[0]) == [
+        f"{MODULE} differs from the #@save cells of the chapters",
+        f"{FIRST} differs from book/01_first.md",
+        f"{SECOND} differs from book/02_second.md",
+        "notebooks/pytorch/figures/box.svg is missing",
+        "notebooks/pytorch/figures/old.svg belongs to no chapter",
+        "notebooks/pytorch/old.ipynb belongs to no chapter",
+    ]
+    change(bound / "book/02_second.md", "x / 2", "x / 4")
+    assert main(["worksheets"]) == 1
 
 
-@pytest.fixture
-def bound(tiny, bound_files):
-    shutil.copytree(bound_files, tiny, dirs_exist_ok=True)
-    return tiny
+def test_a_chapter_is_executed_again_only_where_its_code_or_what_it_stands_on_changed(
+    bound, monkeypatch, capsys
+):
+    def execute(chapter, *_):
+        raise BookError(f"{chapter.name} would be executed")
+
+    monkeypatch.setattr(binding, "execute", execute)
+    for file in ("02_second", "jax/02_second"):
+        change(bound / f"book/{file}.md", "A sentence", "The sentence")
+    old = (bound / FIRST).read_text()
+    assert main(["bind"]) == 0
+    assert "The sentence of PyTorch." in (bound / SECOND).read_text()
+    assert (bound / FIRST).read_text() == old
+    capsys.readouterr()
+    write_files(bound, {"d2l_attention/practice/chapter_02.py": "pass"})
+    assert main(["bind"]) == 1
+    change(bound / "book/01_first.md", "secret = 11", "secret = 12")
+    assert main(["bind", "--framework", "jax", "1"]) == 1
+    errors = capsys.readouterr().err
+    assert errors == "error: 02_second would be executed\nerror: 01_first would be executed\n"
+
+
+def test_a_broken_or_missing_notebook_is_named(bound, capsys):
+    (bound / FIRST).write_text("<<<<<<< HEAD\n{")  # as a merge leaves it
+    for command in (["lab", "mine"], ["worksheets"], ["site"]):
+        assert main(command) == 1
+        (error,) = capsys.readouterr().err.splitlines()
+        assert f"{FIRST} is no notebook" in error
+        assert "`make notebooks` makes it anew" in error
+    (bound / FIRST).unlink()
+    assert main(["worksheets"]) == 1
+    assert "01_first.ipynb is missing; run `make notebooks` first\n" in capsys.readouterr().err
+    assert not [*bound.glob("mine"), *bound.glob("_build")]
+
+
+def test_a_module_that_is_broken_or_cannot_be_written_replaces_none(bound, capsys):
+    before = (bound / MODULE).read_bytes()
+    change(bound / "book/02_second.md", "half(x):", "half(x=1 / 0):")
+    assert main(["bind"]) == 1
+    assert (bound / MODULE).read_bytes() == before
+    assert f"{MODULE}: cannot be imported: ZeroDivisionError" in capsys.readouterr().err
+    (bound / MODULE).unlink()
+    (bound / MODULE).mkdir()
+    assert main(["bind"]) == 1
+    assert capsys.readouterr().err == f"error: {bound / MODULE}: Is a directory\n"
 
 
 def bookbinder(*arguments, cwd, path=(), **options):
@@ -73,86 +200,14 @@ def bookbinder(*arguments, cwd, path=(), **options):
     )
 
 
-def test_a_traceback_names_no_file_of_the_machine(bound):
-    second = nbformat.read(bound / "notebooks/pytorch/01_second.ipynb", as_version=4)
-    traceback = "\n".join(second.cells[1].outputs[0].traceback)
-    assert ("on purpose" in traceback, "/" in traceback) == (True, False)
-
-
-def test_a_chapter_is_executed_again_only_where_its_code_or_what_it_stands_on_changed(
-    bound, monkeypatch
-):
-    executed = []
-    monkeypatch.setattr(
-        binding, "execute", lambda chapter, *_: executed.append(chapter.name) or stop()
-    )
-    stored = text_of(bound / FIRST)
-    change(bound / "book/00_first.md", "Some words.", "Some other words.")
-    assert main(["bind"]) == 0
-    assert text_of(bound / FIRST) == stored.replace("Some words.", "Some other words.")
-    write_files(bound, {"d2l_attention/practice/chapter_01.py": "pass"})
-    assert main(["bind"]) == 1
-    write_files(bound, {"d2l_attention/checks.py": "pass"})
-    assert main(["bind"]) == 1
-    assert executed == ["01_second", "00_first"]
-
-
-def test_a_failing_cell_leaves_the_old_notebook_and_is_one_message(bound, capsys):
-    before = (bound / FIRST).read_bytes()
-    change(bound / "book/00_first.md", "double(21)", "double(21) / 0")
-    assert main(["bind", "00_first"]) == 1
-    assert (bound / FIRST).read_bytes() == before
-    error = capsys.readouterr().err.strip().splitlines()
-    assert error[-2].startswith("error: book/00_first.md:13: code cell 2 of 00_first: ZeroDivision")
-    assert error[-1] == "    double(21) / 0"
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "stale_file"),
-    [
-        ("book/00_first.md", "Some words.", "Some word.", FIRST),
-        ("book/00_first.md", "2 * x", "3 * x", MODULE),
-        (MODULE, "2 * x", "3 * x", MODULE),
-        (FIRST, '"name": "python3"', '"name": "python2"', FIRST),
-        (FIRST, '"execution_count": 2', '"execution_count": 3', FIRST),
-    ],
-)
-def test_a_stale_file_is_named(bound, file, old, new, stale_file):
-    message = {FIRST: "book/00_first.md", MODULE: "the #@save cells of the chapters"}[stale_file]
-    assert stale(bound) == []
-    change(bound / file, old, new)
-    assert f"{stale_file} differs from {message}" in stale(bound)
-
-
-def test_a_broken_notebook_is_named_and_bound_anew(bound, capsys):
-    before = (bound / FIRST).read_bytes()
-    (bound / FIRST).write_text("<<<<<<< HEAD\n{")  # as a merge leaves it
-    for command in (["lab", "mine"], ["worksheets"], ["site"]):
-        assert main(command) == 1
-        (error,) = capsys.readouterr().err.splitlines()
-        assert f"{FIRST} is no notebook" in error
-        assert "`make notebooks` makes it anew" in error
-    assert not (bound / "mine").exists()
-    assert not (bound / "_build/worksheets").exists()
-    assert main(["bind", "00_first"]) == 0
-    assert (bound / FIRST).read_bytes() == before
-
-
-def test_a_module_that_cannot_be_imported_does_not_replace_the_old_one(bound, capsys):
-    before = (bound / MODULE).read_bytes()
-    change(bound / "book/00_first.md", "double(x):", "double(x=1 / 0):")
-    assert main(["bind"]) == 1
-    assert (bound / MODULE).read_bytes() == before
-    assert f"{MODULE}: cannot be imported: ZeroDivisionError" in capsys.readouterr().err
-
-
+@pytest.mark.slow
 def test_ctrl_c_stops_with_one_line_and_leaves_whole_files(bound):
     busy = "import pathlib, time; pathlib.Path('busy').touch(); time.sleep(60)"
-    change(bound / "book/00_first.md", "double(21)", busy)
-    before = everything(bound / "notebooks")
+    change(bound / "book/01_first.md", "unsaved = 1", busy)
+    before = {path: path.read_bytes() for path in (bound / "notebooks").rglob("*.*")}
     process = bookbinder(
         "bind",
-        "00_first",
+        "01_first",
         cwd=bound,
         start_new_session=True,
         # Whatever starts the tests in the background makes them deaf to Ctrl-C, and so this.
@@ -160,18 +215,27 @@ def test_ctrl_c_stops_with_one_line_and_leaves_whole_files(bound):
     )
     marker = bound / "notebooks/pytorch/busy"
     while not marker.exists():
+        assert process.poll() is None
         time.sleep(0.05)
     marker.unlink()
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     _, error = process.communicate(timeout=30)
     assert (process.returncode, "Traceback" in error) == (130, False), error
     assert error.strip().splitlines()[-1].startswith("interrupted: every file is whole")
-    assert everything(bound / "notebooks") == before
+    assert {path: path.read_bytes() for path in (bound / "notebooks").rglob("*.*")} == before
 
 
-def test_a_full_disk_is_said_in_one_line(tiny):
-    path = tiny / "file"
-    path.write_text("old")
+def test_ctrl_c_while_the_commands_are_loaded_is_one_line(tmp_path):
+    slow = "raise KeyboardInterrupt  # as Ctrl-C does, in any of the modules that are loaded"
+    write_files(tmp_path, {"slow/jupytext.py": slow})
+    process = bookbinder("bind", cwd=tmp_path, path=[tmp_path / "slow"])
+    (error,) = process.communicate()[1].splitlines()
+    assert process.returncode == 130
+    assert error.startswith("interrupted: every file is whole")
+
+
+def test_a_full_disk_is_said_in_one_line(tmp_path):
+    (path := tmp_path / "file").write_text("old")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))  # no file may grow beyond 100 bytes
     try:
@@ -179,22 +243,46 @@ def test_a_full_disk_is_said_in_one_line(tiny):
             write_whole(path, "new" * 1000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert path.read_text() == "old"
-    assert not list(tiny.glob(".*"))
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["old"]
+    assert [write_whole(path, text) for text in ("old", b"new")] == [False, True]
 
 
-def test_an_error_of_the_system_is_one_line(bound, capsys):
-    in_the_way = bound / MODULE
-    in_the_way.unlink()
-    in_the_way.mkdir()
-    assert main(["bind"]) == 1
-    assert capsys.readouterr().err == f"error: {in_the_way}: Is a directory\n"
+CALLS = {  # a command, and what it has done by whom
+    "bind 1 sec --framework jax": "bind_edition jax en ['01_first', '02_second']",
+    "bind --languages zh en": "update_messages zh; bind_translation pytorch zh []; "
+    "bind_translation jax zh []; bind_edition pytorch en []; bind_edition jax en []",
+    "worksheets --language zh": "bind_worksheets pytorch zh True",
+    "grade done": "grade_folder pytorch en done  None",
+    "grade done --chapter 2 --exercises own.py": "grade_folder pytorch en done 02_second own.py",
+    "grade ": "which folder? for example: make grade SUBMISSIONS=../submitted",
+    "site --languages en zh": "build_site ['en', 'zh']",
+    "site --framework jax": "build_alone jax en",
+    "site --language zh": "build_alone pytorch zh",
+    "pdf --framework jax": "print_book jax en",
+    "slides sec": "write_slides pytorch en 02_second",
+    "slides": "which chapter? for example: make slides CHAPTER=4",
+    "slides --language zh 2": "bind_translation pytorch zh; write_slides pytorch zh 02_second",
+    "lab --language zh mine --ip=0": "bind_translation pytorch zh; "
+    "bring_copies pytorch zh mine; --ip=0",
+    "drift jx": "no framework 'jx' in book.toml (did you mean 'jax'?); known: pytorch, jax",
+}
 
 
-def test_ctrl_c_while_the_commands_are_loaded_is_one_line(tiny):
-    slow = "raise KeyboardInterrupt  # as Ctrl-C does, in any of the modules that are loaded"
-    write_files(tiny, {"slow/jupytext.py": slow})
-    process = bookbinder("bind", cwd=tiny, path=[tiny / "slow"])
-    (error,) = process.communicate()[1].splitlines()
-    assert process.returncode == 130
-    assert error.startswith("interrupted: every file is whole")
+def test_each_command_does_its_part(bound, monkeypatch, capsys):
+    change(bound / "book.toml", '["en"]', '["en", "zh"]')
+    monkeypatch.setattr("os.environ", dict(os.environ))
+    done = []
+
+    def record(name, _, *arguments):
+        told = (f"{a.framework} {a.language}" if hasattr(a, "tag") else a for a in arguments)
+        done.append(" ".join([name, *map(str, told)]))
+
+    for name in set(re.findall(r"[a-z]+_[a-z]+", str([*CALLS.values()]))):
+        monkeypatch.setattr(commands, name, partial(record, name))
+    monkeypatch.setattr("os.chdir", lambda folder: None)
+    monkeypatch.setattr("os.execv", lambda *command: done.append(command[1][-1]))
+    for command, expected in CALLS.items():
+        done.clear()
+        code = main(command.split(" "))
+        error = capsys.readouterr().err.removeprefix("error: ").rstrip()
+        assert (error or "; ".join(done), code) == (expected, bool(error))

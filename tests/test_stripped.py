@@ -5,34 +5,24 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
-from bookbinder.binding import notebook_path
-from bookbinder.files import read_notebook
-from tests.this_book import BOOK
+from tests.this_book import BOOK, pages
 
 TAKEN_OUT = ("script", "style", "link", "input", "button", "form", "iframe")
 ATTRIBUTES = re.compile(r"style|class|id|hidden|role|on\w+|(data|aria)-.*")
 RAW = re.compile(r"[{}<>]|=>|\bfunction\b")
-NOTEBOOKS = [notebook_path(edition, name) for edition in BOOK.editions for name in BOOK.chapters]
-
-
-def stripped(html: str) -> BeautifulSoup:
-    """Return HTML as viewers show it that let no scripts and styles pass."""
-    page = BeautifulSoup(html, "html.parser")
-    for element in page.find_all(TAKEN_OUT):
-        element.decompose()
-    for element in page.find_all(True):
-        element.attrs = {k: v for k, v in element.attrs.items() if not ATTRIBUTES.fullmatch(k)}
-    return page
 
 
 def problems(html: str) -> list[str]:
     """Say what a reader misses, or is puzzled by, in an output without scripts and styles."""
-    page, found = stripped(html), []
+    page, found = BeautifulSoup(html, "html.parser"), []
+    for element in page.find_all(TAKEN_OUT):
+        element.decompose()
+    for element in page.find_all(True):
+        element.attrs = {k: v for k, v in element.attrs.items() if not ATTRIBUTES.fullmatch(k)}
     if raw := RAW.search(page.get_text()):
         found.append(f"raw text around {raw[0]!r}")
     for picture in page.find_all(["svg", "img"]):
-        size = picture.attrs.keys() >= {"width", "height"} or "src" in picture.attrs
-        if not size:
+        if not (picture.attrs.keys() >= {"width", "height"} or "src" in picture.attrs):
             found.append("a picture without width and height fills the page")
         if picture.name == "img" and not picture.get("alt"):
             found.append("a picture without alt text")
@@ -44,11 +34,12 @@ def problems(html: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_without_scripts_and_styles_every_output_is_whole(path):
+@pytest.mark.parametrize("edition", BOOK.editions, ids=lambda edition: edition.framework)
+def test_without_scripts_and_styles_every_output_is_whole(edition):
     found = [
-        f"{problem}: {cell.source[:60]!r}"
-        for cell in read_notebook(path).cells
+        f"{page.name}: {problem}: {cell.source[:60]!r}"
+        for page in pages(edition)
+        for cell in page.executed.cells
         for output in cell.get("outputs", [])
         for problem in problems("".join(output.get("data", {}).get("text/html", "")))
     ]

@@ -1,10 +1,11 @@
-"""Notebooks opened alone: the cell that installs the package."""
+"""What is installed: the wheel, which is the package alone, and what a notebook's cell asks for."""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from functools import partial
 
 import pytest
@@ -12,13 +13,30 @@ from packaging.requirements import Requirement
 
 from bookbinder.binding import read_edition_chapters
 from bookbinder.config import read_book
-from tests.conftest import TINY, write_files
+from tests.conftest import ROOT, TINY, write_files
 
+pytestmark = pytest.mark.slow
+# A wheel is built from a copy: setuptools takes along whatever an old build has left in build/.
+NOT_COPIED = shutil.ignore_patterns(".*", "_build", "build", "*.egg-info", "my-notebooks*")
 PROJECT = "name = 'd2l-attention'\nversion = '1'\noptional-dependencies.pytorch = []"
 PUBLISHED = {"pyproject.toml": f"[project]\n{PROJECT}\n", "d2l_attention.py": "print('here')"}
 
 
-@pytest.mark.slow
+def test_the_wheel_holds_the_package_and_nothing_else(tmp_path):
+    shutil.copytree(ROOT, tmp_path / "source", ignore=NOT_COPIED)
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-index", "--no-deps"]
+    command += ["--no-build-isolation", "--wheel-dir", str(tmp_path), str(tmp_path / "source")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (file,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(file) as wheel:
+        held = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    package = [path for path in (ROOT / "d2l_attention").rglob("*") if path.is_file()]
+    files = {path.relative_to(ROOT).as_posix() for path in package}
+    assert held == {name for name in files if "__pycache__" not in name}
+    assert {"d2l_attention/py.typed", "d2l_attention/practice/explorer.js"} <= held
+
+
 def test_pip_installs_what_the_cell_asks_where_the_package_is_missing_and_else_is_not_called(tiny):
     repository = tiny / "published"
     write_files(repository, PUBLISHED)
