@@ -1,8 +1,21 @@
-"""Explorers for tests: each kind of part, of slider and of mark."""
+"""Explorers for tests: each kind of part, of slider and of mark; `start` has values of sliders."""
 
 import numpy as np
 
-from d2l_attention import practice as p
+from d2l_attention.practice import (
+    Arrow,
+    Bars,
+    Curve,
+    Line,
+    Live,
+    Piece,
+    Plot,
+    Points,
+    Regions,
+    Score,
+    Toggles,
+    explore,
+)
 
 WORDS = {"caption": "Weights of <keys> & a sum.", "question": "Where do two keys tie?"}
 KEYS, VALUES, GRID = np.array([-2.0, 0.5, 1, 3]), np.array([1.0, 3, 2, 4]), np.linspace(-3, 3, 13)
@@ -18,20 +31,16 @@ def softmax(scores):
     return exps / exps.sum(-1, keepdims=True)
 
 
-def heat_map(temperature=1.0, valid_len=3):
+def weights(temperature, valid_len):
     scores = np.array([[0.0, 2.0, 1.0, 1.0], [2.0, 1.0, 3.0, 3.0]])
-    return p.explore(
-        lambda temperature, valid_len: softmax(
-            np.where(np.arange(4) < valid_len, scores / temperature, -np.inf)
-        ),
-        **WORDS,
-        start={"temperature": temperature, "valid_len": valid_len},
-        rows=["tea", "<pad>"],
-        columns=["the", "kettle", "is", "singing"],
-        masked=True,
-        temperature=[0.1, 0.5, 1.0, 2.0, 5.0],
-        valid_len=[1, 2, 3, 4],
-    )
+    return softmax(np.where(np.arange(4) < valid_len, scores / temperature, -np.inf))
+
+
+def heat_map(**start):
+    start = {"temperature": 1.0, "valid_len": 3} | start
+    sliders = {"temperature": [0.1, 0.5, 1.0, 2.0, 5.0], "valid_len": [1, 2, 3, 4]}
+    look = {"rows": ["tea", "<pad>"], "columns": "abcd", "masked": True}
+    return explore(weights, start=start, **WORDS, **look, **sliders)
 
 
 def pooled(query, sharpness):
@@ -41,100 +50,62 @@ def pooled(query, sharpness):
     return {"weights": weights[None], "output": weights @ VALUES, "all outputs": gaps}
 
 
-def plots(query=1.0, sharpness=1.0):
-    weights = p.Plot(
-        p.Bars(KEYS, "weights", names="abcd", label="weights"),
-        p.Line("query", label="query"),
-        drag="query",
-        xlim=(-3, 3.2),
-        ylim=(0, 1),
-    )
-    outputs = p.Plot(
-        p.Curve(GRID, "all outputs"),
-        p.Points(KEYS, VALUES, size="weights", color="weight", unit=12),
-        p.Points("query", "output", color="query"),
-        p.Line(y="output", color="value"),
-        p.Arrow("query", "output"),
-        xlabel="query",
-        ylabel="output",
-        drag=("query", "sharpness"),
-    )
-    return p.explore(
-        pooled,
-        **WORDS,
-        start={"query": query, "sharpness": sharpness},
-        columns=["a", "b", "c", "d"],
-        draw=[weights, outputs],
-        query=[-3.0, -1.5, 0.0, 1.0, 1.5, 3.0],
-        sharpness=[0.1, 1.0, 5.0],
-    )
+def plots(**start):
+    start = {"query": 1.0, "sharpness": 1.0} | start
+    sliders = {"query": [-3.0, -1.5, 0.0, 1.0, 1.5, 3.0], "sharpness": [0.1, 1.0, 5.0]}
+    bars = Bars(KEYS, "weights", names="abcd", label="weights"), Line("query", label="query")
+    dots = Points(KEYS, VALUES, size="weights", color="weight", unit=12)
+    marks = Curve(GRID, "all outputs"), dots, Points("query", "output", color="query")
+    marks += Line(y="output", color="value"), Arrow("query", "output")
+    axes = {"xlabel": "query", "ylabel": "output", "drag": ("query", "sharpness")}
+    draw = [Plot(*bars, drag="query", xlim=(-3, 3.2), ylim=(0, 1)), Plot(*marks, **axes)]
+    return explore(pooled, start=start, columns="abcd", draw=draw, **WORDS, **sliders)
 
 
 def unit(vectors):
     return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-99)
 
 
-KINDS = {  # the scores of queries (n, 2) with the four places, (n, 4), and as the page has them
+def by_network(q):
+    return np.tanh((q @ W_Q.T)[:, None] + PLACES @ W_Q.T + 1).sum(-1)
+
+
+SCORES = {  # of queries (n, 2) with the four places, (n, 4), and as the page has them
     "distance": (
         lambda q: -((q[:, None] - PLACES) ** 2).sum(-1) / 2,
-        p.Score(PLACES - 0.5, b=-(PLACES + 0.5) / 2 + 0.5, origin=(0.5, 0.5)),
+        Score(PLACES - 0.5, b=-(PLACES + 0.5) / 2 + 0.5, origin=(0.5, 0.5)),
     ),
-    "cosine": (lambda q: 3 * unit(q) @ unit(PLACES).T, p.Score(3 * unit(PLACES), unit=True)),
-    "additive": (
-        lambda q: np.tanh((q @ W_Q.T)[:, None] + PLACES @ W_Q.T + 1).sum(-1),
-        p.Score(np.ones((1, 3)), W_Q, PLACES @ W_Q.T + 1, tanh=True),
-    ),
+    "cosine": (lambda q: 3 * unit(q) @ unit(PLACES).T, Score(3 * unit(PLACES), unit=True)),
+    "additive": (by_network, Score(np.ones((1, 3)), W_Q, PLACES @ W_Q.T + 1, tanh=True)),
 }
 
 
-def dragged(kind, x_of_query, y_of_query):
-    scores, _ = KINDS[kind]
-    query = np.array([[x_of_query, y_of_query]])
-    return {"weights": softmax(scores(query)), "scores": scores(PLANE).T}
+def dragged(kind, x, y):
+    scores, _ = SCORES[kind]
+    return {"weights": softmax(scores(np.array([[x, y]]))), "scores": scores(PLANE).T}
 
 
-def planes(kind="distance", x=-3.0, y=1.5):
-    drag, steps = ("x_of_query", "y_of_query"), [i / 2 for i in range(-6, 7)]
-    size, query = p.Piece("weights", 0, 4), p.Points(*drag, color="query", label="query")
-    regions = p.Regions(SIDE, SIDE, "scores", names="abcd")
-    places = p.Points(*PLACES.T, size=size, color="weight", unit=9)
-    ranges = {"xlim": (-3, 3), "ylim": (-3, 3)}
-    return p.explore(
-        dragged,
-        **WORDS,
-        draw=[
-            p.Plot(regions, places, query, title="regions", drag=drag, height=300),
-            p.Plot(query, title="one score", drag=(None, "y_of_query"), **ranges),
-        ],
-        large="picture",
-        live=p.Live("weights", drag, lambda kind: [KINDS[kind][1]]),
-        start={"kind": kind, "x_of_query": x, "y_of_query": y},
-        kind={kind: kind for kind in KINDS},
-        x_of_query=steps,
-        y_of_query=steps,
-    )
+def planes(**start):
+    start = {"kind": "distance", "x": -3.0, "y": 1.5} | start
+    sliders = {"kind": [*SCORES], "x": [i / 2 for i in range(-6, 7)]}
+    query = Points("x", "y", color="query", label="query")
+    dots = Points(*PLACES.T, size=Piece("weights", 0, 4), color="weight", unit=9)
+    marks = Regions(SIDE, SIDE, "scores", names="abcd"), dots, query
+    axes = {"xlim": (-3, 3), "ylim": (-3, 3), "title": "one score", "drag": (None, "y")}
+    draw = [Plot(*marks, title="regions", drag=("x", "y"), height=300), Plot(query, **axes)]
+    live = Live("weights", ("x", "y"), lambda kind: [SCORES[kind][1]])
+    look = {"draw": draw, "large": "picture", "live": live}
+    return explore(dragged, start=start, **look, **WORDS, **sliders, y=sliders["x"])
 
 
 def seen(step, words):
     weights = np.array([[0.0, 0.25, 0.75], [0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     weights = np.where(words, weights, -np.inf)
-    return {
-        "now": weights[step][None],
-        "all": weights,
-        "read": f"{sum(words)} words",
-        "left": 3 - step,
-    }
+    return {"now": weights[step][None], "all": weights, "read": f"{words}", "left": 3 - step}
 
 
-def film(step=0, words="tea, milk"):
-    return p.explore(
-        seen,
-        **WORDS,
-        steps="step",
-        row="step",
-        start={"step": step, "words": words},
-        rows="abcd",
-        columns=["<a>", "b", "c"],
-        step=[0, 1, 2, 3],
-        words=p.Toggles(["tea", "milk", "sugar"]),
-    )
+def film(**start):
+    start = {"step": 0, "words": "tea, milk"} | start
+    sliders = {"step": [0, 1, 2, 3], "words": Toggles(["tea", "milk", "sugar"])}
+    look = {"steps": "step", "row": "step", "rows": "abcd", "columns": ["<a>", "b", "c"]}
+    return explore(seen, start=start, **look, **WORDS, **sliders)
