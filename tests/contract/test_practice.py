@@ -23,13 +23,22 @@ def inputs(*values):
     return lambda rng: ((np.array(x),) for x in values)
 
 
+def kept_or_not(rng):
+    for n in (3, 4):
+        yield rng.random((2, n)) > 0.5, rng.normal(size=(2, n))
+
+
 SHARES = Exercise("0.1", row_shares, two_inputs)
 SHAPE = Exercise("0.2", (2, 1, 4))
 HALVES = Exercise("0.3", lambda x: x / 2, inputs([[1.0, -2, 4]], [[9.0, 3], [6, 5]]))
 SIGNS = Exercise("0.4", lambda x: np.sign(x).astype(int), inputs([1.5, -2, 0], [1.0, 2]))
 TOTAL = Exercise("0.5", lambda x: x.sum(), inputs([1.0, 2], [4.0, 5, 6]))
+ROUGH, ROUGH_AND_STRICT = (
+    Exercise("0.7", row_shares, two_inputs, tolerance=1e-2, gradient=g) for g in (False, True)
+)
 STRICT = Exercise("0.7", row_shares, two_inputs, gradient=True)
 SMALL = Exercise("0.8", row_shares, two_inputs, most_elements=lambda x: x.size)
+KEPT = Exercise("0.5", lambda keep, x: x * keep, kept_or_not, gradient=True)
 STREAM = Exercise("0.9", lambda x: x.sum(0), two_inputs, stream=True)
 DEEP = Exercise("0.6", lambda x: x, inputs(np.zeros((2, 20, 30)), np.ones((3, 20, 30))))
 
@@ -100,7 +109,7 @@ def test_an_empty_answer_is_not_attempted(answer, capsys):
 @pytest.mark.parametrize(
     ("exercise", "answer", "mistake", "says"),
     [
-        (SHARES, lambda x: x / xp.sum(x, 0), "wrong axis", "Your columns sum to 1"),
+        (SHARES, lambda x: x / xp.sum(x, 0), "wrong axis", "Your columns sum to 1.$"),
         (SHARES, lambda x: -shares(x), "negative", "Shares are positive"),
         (SHARES, lambda x: array(RIGHT), "hard-coded", "same values for every input"),
         (SHARES, lambda x: shares(x) if len(x) == 2 else x, "hard-coded", "(shapes (4, 5))"),
@@ -110,14 +119,14 @@ def test_an_empty_answer_is_not_attempted(answer, capsys):
         (SHARES, lambda x: shares(x)[None], "wrong shape", "axis of size 1 is missing or too many"),
         (SHARES, lambda x: shares(x)[:, None] + 0 * x[:, :, None], "wrong shape", "broadcast"),
         (SHARES, lambda x: xp.flip(shares(x), (1,)), "another order", "repeat_interleave"),
-        (SHARES, lambda x: shares(x) if len(x) == 2 else shares(x)[0], "wrong shape", "has (5,)"),
+        (SHARES, lambda x: shares(x) if len(x) == 2 else shares(x)[0], "wrong shape", "has (5,).$"),
         (SHARES, lambda x: shares(x) / (len(x) == 2), "not a finite number", INFINITE),
-        (SHARES, lambda x: xp.swapped(x) @ x, "wrong shape", "yours has (3, 3)."),
+        (SHARES, lambda x: xp.swapped(x) @ x, "wrong shape", "yours has (3, 3).$"),
         (SHARES, lambda x: (shares(x), x), "wrong shape", "a tuple or list of 2: the task asks"),
         (SHARES, lambda x: "words", "not an array", "no array of real numbers, but a str"),
         (SHARES, lambda x: array(RIGHT * 1j), "not an array", "no array of real numbers, but a"),
-        (SHARES, lambda x: xp.sum(x), "wrong shape", "yours has ()."),
-        (SHARES, lambda x: x[:0], "wrong shape", "yours has (0, 3)."),
+        (SHARES, lambda x: xp.sum(x), "wrong shape", "yours has ().$"),
+        (SHARES, lambda x: x[:0], "wrong shape", "yours has (0, 3).$"),
         (SHARES, not_theirs, "exception", "return (2 * x).cholesky_that_is_not_there())"),
         (SHARES, lambda x: x / xp.sum(x, -1), "exception", AXIS_LOST),
         (SHARES, lambda x: 1 / 0, "exception", "raises ZeroDivisionError: division by zero (line "),
@@ -141,7 +150,7 @@ def test_an_empty_answer_is_not_attempted(answer, capsys):
         (STREAM, lambda x: sum(list(x)), "exception", "you keep what has gone by"),
         (STRICT, doubled, "gradient", "gradient with respect to x is wrong"),
         (HALVES, lambda x: x, "a constant factor", "2 times the right ones"),
-        (HALVES, lambda x: x / 2 + 0.25, "a constant offset", "by the same 0.25."),
+        (HALVES, lambda x: x / 2 + 0.25, "a constant offset", "by the same 0.25.$"),
         (
             HALVES,
             lambda x: x.shape and None,
@@ -150,17 +159,22 @@ def test_an_empty_answer_is_not_attempted(answer, capsys):
         ),
         (TOTAL, lambda x: x[0], "different numbers", "1 of 1 entries differ; the first should"),
         (SIGNS, lambda x: x / abs(x + 1e-9), "wrong data type", "integer, and yours is float32"),
-        (SIGNS, lambda x: x > 0, "different numbers", "1 of 3 entries differ; the first at [1]"),
+        (
+            SIGNS,
+            lambda x: x > 0,
+            "different numbers",
+            "1 of 3 entries differ; the first at [1] should be -1 and is 0.$",
+        ),
         (SHAPE, (2, 1, 5), "different numbers", "1 of 3 numbers differ"),
         (SHAPE, (2, 4, 1), "swapped", "Look again."),
-        (SHAPE, (2, 1), "wrong shape", "must have shape (3,), and yours has (2,)."),
+        (SHAPE, (2, 1), "wrong shape", "must have shape (3,), and yours has (2,).$"),
     ],
 )
 def test_a_wrong_answer_is_named(exercise, answer, mistake, says, capsys):
     result = check(exercise, answer)
     assert not result.passed
     assert result.mistake == mistake
-    assert says in result.message
+    assert says in f"{result.message}$"
     assert ("were broadcast" in result.message) == (says == "broadcast")
     assert capsys.readouterr().out == f"{result.text()}\n"
 
@@ -207,13 +221,12 @@ def test_long_and_deep_answers_are_cut():
 def test_right_numbers_pass_whatever_holds_them_but_where_a_gradient_counts():
     half = lambda x: adapter.cast(shares(x), "float16")  # noqa: E731
     for answer in (lambda x: row_shares(numpy(x)), lambda x: list(shares(x)), half):
-        lenient, strict = (
-            check(Exercise("0.3", row_shares, two_inputs, tolerance=1e-2, gradient=g), answer)
-            for g in (False, True)
-        )
+        lenient, strict = (check(rough, answer) for rough in (ROUGH, ROUGH_AND_STRICT))
         assert lenient.passed
         assert strict.mistake == "another type"
         assert strict.message in lenient.message
+    kept = check(KEPT, lambda keep, x: xp.where(keep, x, 0 * x))
+    assert (kept.passed, kept.message) == (True, "Your answer is right on 2 inputs.")
 
 
 @pytest.mark.parametrize(("number", "others"), [("3.9", "3.1"), ("words", "none")])
