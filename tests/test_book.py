@@ -1,25 +1,34 @@
-"""The book itself: files match their source, cells their tags, tables the chapters they list."""
+"""The book and its repository: files match their source, and say the same everywhere."""
 
 import json
 import os
 import re
 import subprocess
 import sys
+import tomllib
+from functools import partial
 
 import pytest
+import yaml
+from packaging.requirements import Requirement
 
+import d2l_attention
 from bookbinder.binding import notebook_path, stale_files
-from bookbinder.chapters import tags_of
+from bookbinder.chapters import refuse_conflicts, tags_of
 from bookbinder.execution import cell_message, output_problems
+from bookbinder.page import slug
 from bookbinder.steps import title_in_contents
 from bookbinder.worksheets import names_in, parsed, students
 from tests.conftest import ROOT
 from tests.this_book import BOOK, checked_exercises, pages
 
 FIRST = BOOK.editions[0]
-EXERCISES, TEACHING, README = (
-    (ROOT / f"{name}.md").read_text("utf-8") for name in ("EXERCISES", "TEACHING", "README")
-)
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+MAKEFILE = (ROOT / "Makefile").read_text()
+TARGETS = re.findall(r"^([a-z-]+):.*##", MAKEFILE, re.MULTILINE)
+PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("*.md"))}
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 of_each_edition = pytest.mark.parametrize("edition", BOOK.editions, ids=lambda e: e.framework)
 
 
@@ -100,14 +109,14 @@ def test_teachers_have_every_exercise_in_a_table_and_as_homework_once():
     texts = [line.text for page in pages(FIRST) for line in page.lines]
     numbers = re.findall(r"^### Exercise (\d+\.\d+)\b", "\n".join(texts), re.M)
     checked = set().union(*(checked_exercises(page.number) for page in pages(FIRST)))
-    rows = re.findall(r"^\| (\d+\.\d+) \| [^|]+ \| ([^|]+) \|", EXERCISES, re.M)
+    rows = re.findall(r"^\| (\d+\.\d+) \| [^|]+ \| ([^|]+) \|", PAGES["EXERCISES.md"], re.M)
     assert [(n, "check" in kind) for n, kind in rows] == [(n, n in checked) for n in numbers]
-    homework = re.findall(r"^\| \d+ \|(?:[^|]*\|){3} ([^|]*) \|$", TEACHING, re.M)
+    homework = re.findall(r"^\| \d+ \|(?:[^|]*\|){3} ([^|]*) \|$", PAGES["TEACHING.md"], re.M)
     assert sorted(re.findall(r"\d+\.\d+", "\n".join(homework))) == sorted(numbers)
 
 
 def test_the_readme_lists_every_chapter_with_its_title_and_minutes():
-    rows = re.findall(r"^\| \[(.*)\]\((.*)\) \|.*\| (\d+) \| (\d*) \|$", README, re.M)
+    rows = re.findall(r"^\| \[(.*)\]\((.*)\) \|.*\| (\d+) \| (\d*) \|$", PAGES["README.md"], re.M)
     assert rows == [
         (
             title_in_contents(BOOK, page.name, page.lines[0].title),
@@ -117,7 +126,7 @@ def test_the_readme_lists_every_chapter_with_its_title_and_minutes():
         for page in pages(FIRST)
         if page.number is not None
     ]
-    for part in README.split("\n| **")[1:]:
+    for part in PAGES["README.md"].split("\n| **")[1:]:
         minutes = re.findall(r"\| (\d+) \| (\d*) \|$", part, re.M)
         sums = [f"{sum(int(m or 0) for m in of) / 60:g}" for of in zip(*minutes, strict=True)]
         assert re.findall(r"\*\*([\d.]+) h\*\*", part) == sums, part
@@ -125,8 +134,62 @@ def test_the_readme_lists_every_chapter_with_its_title_and_minutes():
 
 @pytest.mark.skipif(os.environ["D2L_FRAMEWORK"] != FIRST.framework, reason="it is the first one's")
 def test_the_example_of_the_readme_runs(tmp_path, monkeypatch):
-    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (example,) = re.findall(r"```python\n(.*?)```", PAGES["README.md"], re.DOTALL)
     monkeypatch.chdir(tmp_path)
     exec(example, names := {})
     assert names["output"].shape == (2, 1, 4)
     assert (tmp_path / "weights.svg").read_text().count("<svg") == 1
+
+
+def test_every_dependency_is_pinned_exactly_to_a_version_that_fits():
+    text = (ROOT / "constraints.txt").read_text()
+    lines = re.findall(r"^([^#\s]+)==([\d.]+(?:post\d+)?)$", text, re.M)
+    pins = {name.lower(): pin for name, pin in lines}
+    for line in (*PROJECT["dependencies"], *(line for extra in EXTRAS.values() for line in extra)):
+        needed = Requirement(line)
+        assert ">=" not in line or needed.specifier.contains(pins[needed.name.lower()]), needed
+
+
+def test_pages_name_targets_of_make_extras_and_what_windows_runs():
+    for name in ("README.md", "CONTRIBUTING.md", "TEACHING.md"):
+        code = "\n".join(re.findall(r"```.*?```|`[^`\n]+`", PAGES[name], re.DOTALL))
+        calls = re.findall(r"\bmake((?: +[\w./=-]+)+)", re.sub(r"(?m)(^|\s)#.*$", "", code))
+        named = re.findall(r"(?<!\S)[a-z][a-z-]*(?!\S)", " ".join(calls))
+        assert named
+        assert {*named} <= {*TARGETS}, name
+    assert {*",".join(re.findall(r'"\.\[([^]]+)\]"', PAGES["TEACHING.md"])).split(",")} <= {*EXTRAS}
+    (lines,) = re.findall(r"^py -m venv .*?(?=^```)", PAGES["README.md"], re.M | re.S)
+    workflows = [path.read_text("utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")]
+    run = re.findall(r"- run: (python .*)", "\n".join(workflows))
+    assert run
+    assert {*run} <= {*lines.replace(".venv\\Scripts\\python", "python").splitlines()}
+
+
+def test_make_lists_its_commands_where_nothing_is_set_up_and_names_mistakes(tmp_path):
+    plain = {key: value for key, value in os.environ.items() if "MAKE" not in key}
+    make = partial(subprocess.run, capture_output=True, text=True, env=plain)
+    error = make(["make", "-n", "check", "FRAMEWORK=a b"], cwd=ROOT).stderr
+    assert f"no framework 'a b' in book.toml; known: {BOOK.editions[0].framework} " in error
+    (tmp_path / "Makefile").write_text(MAKEFILE)
+    commands = make(["make", "-s", "PYTHON=none"], cwd=tmp_path).stdout.splitlines()[:-1]
+    assert [line.split()[0] for line in commands] == TARGETS
+    assert f".PHONY: help {' '.join(TARGETS)}\n" in MAKEFILE  # a folder of that name stops none
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_between_pages_lead_somewhere_and_no_merge_is_unresolved(name):
+    refuse_conflicts(PAGES[name], name)
+    for file, anchor in re.findall(r"\]\((?!https://)([^)#]*)#?([^)]*)\)", PAGES[name]):
+        assert (ROOT / file).exists(), file
+        titles = re.findall(r"^#+ (.*)$", PAGES[file or name], re.M) if anchor else []
+        assert not anchor or anchor in map(slug, titles), anchor
+
+
+def test_version_and_licenses_are_the_same_wherever_they_are_named():
+    released = re.findall(r"^## (\d\S*)", PAGES["CHANGELOG.md"], re.MULTILINE)
+    assert [CITATION["version"], released[0]] == [d2l_attention.__version__] * 2
+    assert PROJECT["license"] == " AND ".join(CITATION["license"])
+    for file, name in zip(PROJECT["license-files"], ("MIT", "CC BY-SA 4.0"), strict=True):
+        text = (ROOT / file).read_text(encoding="utf-8")
+        assert all(part in text for part in (name, CITATION["authors"][0]["name"])), file
+        assert re.search(rf"\[{name}[\w ]*\]\({file}\)", PAGES["README.md"].rpartition("\n## ")[2])
