@@ -16,8 +16,7 @@ TOLERANCE = {dtype: TOLERANCE[dtype] for dtype in adapter.DTYPES}
 
 def close(got, want, tolerance: float = 1e-5) -> None:
     """Compare numbers of any kind, shapes too."""
-    got, want = (x if isinstance(x, np.ndarray | list) else numpy(x) for x in (got, want))
-    got, want = np.asarray(got, np.float64), np.asarray(want, np.float64)
+    got, want = (np.asarray(numpy(x), np.float64) for x in (got, want))
     assert got.shape == want.shape
     np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
 
@@ -46,17 +45,15 @@ def differences(function: Callable, inputs, direction) -> list[np.ndarray]:
     return [central_differences(function, inputs, i, direction) for i in range(len(inputs))]
 
 
-def attend(layer, *inputs, dtype: str | None = None, mask=None, lean=True, **options):
+def attend(layer, queries, keys, values, *lens, dtype: str | None = None, mask=None, **options):
     """Return outputs and weights for NumPy arrays; the same output must come without weights."""
-    queries, keys, values, *lens = inputs
-    arrays = [array(x, dtype) for x in (queries, keys, values)]
-    options |= {"mask": array(mask)}
-    output, weights = adapter.call(layer, *arrays, *lens, need_weights=True, **options)
-    if lean:
-        alone, none = adapter.call(layer, *arrays, *lens, need_weights=False, **options)
-        assert none is None
-        assert alone.dtype == output.dtype
-        close(alone, output, 4 * TOLERANCE[dtype_of(output)])
+    inputs = *(array(x, dtype) for x in (queries, keys, values)), *lens
+    options["mask"] = array(mask)
+    output, weights = adapter.call(layer, *inputs, need_weights=True, **options)
+    alone, none = adapter.call(layer, *inputs, need_weights=False, **options)
+    assert none is None
+    assert alone.dtype == output.dtype
+    close(alone, output, 4 * TOLERANCE[dtype_of(output)])
     return output, weights
 
 

@@ -1,29 +1,20 @@
 """The module under test and its arrays: the one of D2L_FRAMEWORK.
 
-What a framework's module does in its own way is in `tests/<framework>/adapter.py`. A new one needs:
-
-    DTYPES             the floating-point types it computes in
-    MISSING_NAMES      public names of chapters that the edition leaves out, if there are any
-    OWN_NAMES          public names, OWN_ARGUMENTS and OWN_ARGUMENTS_OF (by name) arguments, that no
-                       other module has
-    FEWER_ARGUMENTS_OF (by name) arguments that only the other modules have, if there are any
-    MASKS_TAKEN        kinds of mask that only this module takes, if there are any
-    LIKE_FLAX          whether layers of heads take any batch, and weights have the values' type
-    CALL               the method that calls a layer
-    xp                 functions of arrays, for answers of students
-    cast, constant     an array in another type, and without a gradient
-    make, call, in_training, parameters, with_parameters
-                       a layer, its outputs and weights, its parameters as (outputs, inputs)
-    additive_scores    with weights (h,)
-    compiled, for_all_sizes
-                       a function as one program, and a layer as one for inputs of any sizes
+A new one needs `tests/<framework>/adapter.py`: DTYPES to compute in; xp, functions of arrays; cast;
+constant (without a gradient); make, a layer in evaluation, with the same parameters at each call;
+in_training; call, its outputs and weights, None where they were not asked for; parameters, where
+W_q is a matrix (outputs, inputs) and W_q.bias its bias; with_parameters, what calls the layer with
+others; compiled, a function as one program and a list that grows whenever it is traced; and
+additive_scores with weights (h,). Some have MASKS_TAKEN, types beside the boolean one, and
+LIKE_FLAX, layers of heads that take any batch.
 """
 
 import importlib
 
 import numpy as np
 
-from d2l_attention import arrays, frameworks
+from d2l_attention import frameworks
+from d2l_attention.arrays import dtype_of as dtype_of
 
 NAME = frameworks.current()
 framework = frameworks.load(NAME)
@@ -44,10 +35,6 @@ def numpy(value) -> np.ndarray:
     """Return floating-point arrays as float64."""
     found = np.asarray(frameworks.to_numpy(value))
     return found.astype(np.float64) if found.dtype.kind == "f" else found
-
-
-def dtype_of(value) -> str:
-    return arrays.dtype_of(value)
 
 
 def rounded(value, dtype: str) -> np.ndarray:

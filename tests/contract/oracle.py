@@ -14,32 +14,18 @@ KERNELS = {
 }
 
 
-def allowed(shape, lens=None, mask=None) -> np.ndarray:
-    """May a query attend to a key? Of scores (b, ..., n, m)."""
-    keep = np.array(np.broadcast_to(True if mask is None else mask, shape))
-    if lens is not None:
-        lens = np.asarray(lens)
-        for index in np.ndindex(shape[:-1]):
-            length = lens[index[0]] if lens.ndim == 1 else lens[index[0], index[-1]]
-            keep[index][length:] = False
-    return keep
-
-
-def softmax_of(scores: list[float], keep: list[bool]) -> list[float]:
-    valid = [s for s, k in zip(scores, keep, strict=True) if k]
-    if not valid:
-        return [0.0] * len(scores)
-    top = max(valid)
-    total = sum(math.exp(s - top) for s in valid)
-    return [math.exp(s - top) / total if k else 0.0 for s, k in zip(scores, keep, strict=True)]
-
-
 def masked_softmax(X, lens=None, mask=None) -> np.ndarray:
-    """Return the weights for scores of any number of axes, row by row."""
+    """Return the weights for scores (b, ..., n, m), row by row; a mask says: may attend."""
     X, weights = np.asarray(X, np.float64), np.zeros(np.shape(X))
-    keep = allowed(X.shape, lens, mask)
+    keep = np.broadcast_to(True if mask is None else mask, X.shape)
+    lens = np.asarray(X.shape[-1] if lens is None else lens)
     for index in np.ndindex(X.shape[:-1]):
-        weights[index] = softmax_of(X[index].tolist(), keep[index].tolist())
+        length = lens[(*index[:1], *index[-1:])[: lens.ndim]]  # one for all, (b,) or (b, n)
+        valid = [j for j in range(length) if keep[index][j]]
+        top = max((X[index][j] for j in valid), default=0.0)
+        total = sum(math.exp(X[index][j] - top) for j in valid)
+        for j in valid:
+            weights[index][j] = math.exp(X[index][j] - top) / total
     return weights
 
 
@@ -76,11 +62,9 @@ def distance_score(q, k) -> float:
 
 def bilinear_score(q, k, W_q, W_k=None) -> float:
     """W_k None: the keys as they are."""
-    a = [dot(row, q) for row in W_q]
-    b = k if W_k is None else [dot(row, k) for row in W_k]
-    return dot(a, b) / math.sqrt(len(a))
+    return scaled_dot_score([dot(w, q) for w in W_q], [dot(w, k) for w in W_k] if W_k else k)
 
 
-def cosine_score(q, k, temperature) -> float:
+def cosine_score(q, k, log_ratio, temperature) -> float:
     lengths = math.sqrt(dot(q, q)) * math.sqrt(dot(k, k))
-    return dot(q, k) / lengths / temperature if lengths else 0.0
+    return dot(q, k) / lengths / temperature / math.exp(log_ratio) if lengths else 0.0

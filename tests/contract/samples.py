@@ -17,12 +17,7 @@ from tests.contract.framework import adapter, array
 
 B, N, M, D, V = 2, 3, 4, 3, 2  # examples, queries, keys; dimensions of keys and of values
 NAN, INF = float("nan"), float("inf")
-LENS = {
-    "no": None,
-    "(b,)": [4, 2],
-    "(b,), one empty": [0, 3],
-    "(b, n)": [[1, 2, 3], [4, 0, 2]],
-}
+LENS = {"no": None, "(b,)": [4, 2], "one empty": [0, 3], "(b, n)": [[1, 2, 3], [4, 0, 2]]}
 MASKS = {
     "no": None,
     "(n, m)": np.array([[1, 0, 1, 1], [0, 1, 0, 0], [1, 1, 1, 0]], bool),
@@ -32,44 +27,29 @@ MASKS = {
 
 @dataclass(frozen=True)
 class Score:
-    """make(dropout=) gives a layer for sizes D; score(parameters) the oracle's score."""
+    """A layer's class, its sizes, and the oracle's score of one query and one key."""
 
     kind: str
     sizes: dict
-    score: Callable[[dict], Callable]
+    formula: Callable | None
 
     def make(self, **options):
         return adapter.make(self.kind, **self.sizes, **options)
 
-
-def score_with(score: Callable, *names: str, **fixed) -> Callable:
-    """Return what gives a score the parameters of these names, as lists."""
-    return lambda p: partial(
-        score, **{name: p[name].tolist() for name in names if name in p}, **fixed
-    )
-
-
-def cosine_score(temperature: float) -> Callable:
-    return lambda p: partial(
-        oracle.cosine_score, temperature=temperature * float(np.exp(p["log_ratio"]))
-    )
+    def score(self, parameters: dict) -> Callable:
+        return partial(self.formula, **{name: x.tolist() for name, x in parameters.items()})
 
 
 SIZES = {"query_size": D, "key_size": D}
-BILINEAR = score_with(oracle.bilinear_score, "W_q", "W_k")
+COSINE = partial(oracle.cosine_score, temperature=0.75)
 ATTENTIONS = {
-    "dot": Score("DotProductAttention", {}, score_with(oracle.scaled_dot_score)),
-    "additive": Score(
-        "AdditiveAttention",
-        {"num_hiddens": 5, **SIZES},
-        score_with(oracle.additive_score, "W_q", "W_k", "w_v"),
-    ),
-    "distance": Score("DistanceAttention", {}, score_with(oracle.distance_score)),
-    "bilinear": Score("BilinearAttention", SIZES, BILINEAR),
-    "bilinear, rank 2": Score("BilinearAttention", {"rank": 2, **SIZES}, BILINEAR),
-    "cosine": Score("CosineAttention", {"temperature": 0.75}, cosine_score(0.75)),
+    "dot": Score("DotProductAttention", {}, oracle.scaled_dot_score),
+    "additive": Score("AdditiveAttention", {"num_hiddens": 5, **SIZES}, oracle.additive_score),
+    "distance": Score("DistanceAttention", {}, oracle.distance_score),
+    "bilinear": Score("BilinearAttention", SIZES, oracle.bilinear_score),
+    "bilinear, rank 2": Score("BilinearAttention", {"rank": 2, **SIZES}, oracle.bilinear_score),
+    "cosine": Score("CosineAttention", {"temperature": 0.75}, COSINE),
 }
-
 HEADS = {"num_hiddens": 6, "num_heads": 3, "value_size": V, **SIZES}
 LAYERS = ATTENTIONS | {"heads": Score("MultiHeadAttention", HEADS, None)}
 
@@ -100,20 +80,18 @@ def arrays_of(*sizes, dtype: str = "float32", **named) -> list:
 
 settings.register_profile("book", derandomize=True, deadline=None, database=None, max_examples=40)
 settings.load_profile("book")
-
-INTEGERS = ("int64", "int32", "int8", "uint8", "uint16", "uint32", "uint64")
+INTEGERS = (None, "int64", "int32", "int8", "uint8", "uint16", "uint32", "uint64")
 
 
 @st.composite
 def lengths(draw, b: int, n: int, m: int):
     """Valid lengths of shape (b,), (b, n), or none: a list, or an array of any integers."""
-    shape = draw(st.sampled_from([None, (b,), (b, n)]))
-    if shape is None:
+    if not (shape := draw(st.sampled_from([(), (b,), (b, n)]))):
         return None
-    drawn = draw(st.lists(st.integers(0, m), min_size=(size := int(np.prod(shape))), max_size=size))
-    dtype = draw(st.sampled_from([None, *INTEGERS]))
-    numbers = np.reshape(drawn, shape).astype(dtype or int)
-    return numbers.tolist() if dtype is None else array(numbers)
+    size = int(np.prod(shape))
+    drawn = np.reshape(draw(st.lists(st.integers(0, m), min_size=size, max_size=size)), shape)
+    dtype = draw(st.sampled_from(INTEGERS))
+    return array(drawn.astype(dtype)) if dtype else drawn.astype(int).tolist()
 
 
 @st.composite

@@ -1,52 +1,30 @@
-"""What the contract must know of JAX: how layers are made, called, and given parameters."""
+"""JAX, as `tests/contract/framework.py` asks for it."""
 
 import inspect
 from types import SimpleNamespace
 
 import jax
 from flax import nnx
-from jax import export
 from jax import numpy as jnp
 
 from d2l_attention import jax as ours
 
 DTYPES = ("float16", "bfloat16", "float32")
-OWN_NAMES = {"temporary_bytes"}  # beside those that every module has
-MASKS_TAKEN = {"floats", "integers"}  # of 0 and 1, as Flax makes them
-LIKE_FLAX = True  # any axes before the last two; weights have the type of the values
-CALL = "__call__"
-OWN_ARGUMENTS = {"rngs", "query_size", "key_size", "value_size", "dtype", "param_dtype"}
-OWN_ARGUMENTS |= {"deterministic", "array", "arrays"}
-OWN_ARGUMENTS_OF = {
-    "fused_attention": {"implementation"},
-    "KeyValueCache": {"b", "num_heads", "m", "d"},  # it has a fixed size
-}
-NAMES = ("where", "exp", "log", "tanh", "flip", "einsum", "nansum")
-NAMES += ("amax", "asarray", "concatenate", "maximum", "sum")
+MASKS_TAKEN = ("float64", "int32")  # of 0 and 1, as Flax makes them
+LIKE_FLAX = True
 xp = SimpleNamespace(
-    vmap=jax.vmap,
-    swapped=jnp.matrix_transpose,
-    **{name: getattr(jnp, name) for name in NAMES},
+    **vars(jnp) | {"vmap": jax.vmap, "grad": jax.grad}, swapped=jnp.matrix_transpose
 )
-
-
-def cast(array, dtype: str):
-    return array.astype(dtype)
-
-
-def constant(array):
-    """Return the same numbers without a gradient."""
-    return jax.lax.stop_gradient(array)
+cast = jnp.astype
+constant = jax.lax.stop_gradient
+additive_scores = ours.additive_scores
 
 
 def make(kind: str, *sizes, dtype: str = "float32", computes_in=None, **options):
-    """Return a layer in evaluation, with the same parameters at each call; dtype is theirs."""
+    options |= {"param_dtype": jnp.dtype(dtype), "dtype": computes_in, "rngs": nnx.Rngs(0)}
     known = inspect.signature(getattr(ours, kind).__init__).parameters
-    if "param_dtype" in known:
-        options["param_dtype"] = jnp.dtype(dtype)
-    options["dtype"] = computes_in
-    given = {name: value for name, value in options.items() if name in known}
-    layer = getattr(ours, kind)(*sizes, **given, rngs=nnx.Rngs(0))
+    taken = {name: value for name, value in options.items() if name in known}
+    layer = getattr(ours, kind)(*sizes, **taken)
     for number, (name, value) in enumerate(named(layer).items()):
         if name.endswith("bias"):  # they begin as zeros, which would show no mistake
             value[...] = jax.random.normal(jax.random.key(number), value.shape, value.dtype)
@@ -55,9 +33,13 @@ def make(kind: str, *sizes, dtype: str = "float32", computes_in=None, **options)
 
 
 def call(layer, *inputs, need_weights: bool, **options):
-    """Return outputs and weights, None where they were not asked for."""
     result = layer(*inputs, need_weights=need_weights, **options)
     return result if need_weights else (result, None)
+
+
+def in_training(layer):
+    layer.train()
+    return layer
 
 
 def named(layer) -> dict[str, nnx.Param]:
@@ -66,44 +48,25 @@ def named(layer) -> dict[str, nnx.Param]:
 
 
 def parameters(layer) -> dict:
-    """Return the parameters: W_q is a matrix (outputs, inputs), W_q.bias its bias."""
     return {name: value[...].T for name, value in named(layer).items()}
 
 
 def with_parameters(layer, values: dict):
-    """Return a function that calls the layer with other parameters, named as above."""
     other = nnx.clone(layer)
     for name, value in named(other).items():
         value[...] = values[name].T
     return other
 
 
-def in_training(layer):
-    layer.train()
-    return layer
-
-
 def compiled(function):
-    """Return a function as one program, and a list with an entry for each time it was traced."""
     traced = []
-
-    @nnx.jit
-    def program(*arguments):
-        traced.append(None)
-        return function(*arguments)
-
-    return program, traced
+    return nnx.jit(lambda *arguments: (traced.append(None), function(*arguments))[1]), traced
 
 
-def for_all_sizes(layer, *example):
-    """Return a program of (queries, keys, values, lens) for any number of each."""
-    b, n, m = export.symbolic_shape("b, n, m")
-    rows = (b, n), (b, m), (b, m), (b,)
-    given = [
-        jax.ShapeDtypeStruct((*row, *x.shape[len(row) :]), x.dtype)
-        for row, x in zip(rows, example, strict=True)
-    ]
-    return export.export(jax.jit(layer))(*given).call
-
-
-additive_scores = ours.additive_scores
+def devices(monkeypatch, gpus: int) -> list:
+    """Return the CPU and the GPUs of a machine that seems to have so many."""
+    found = [SimpleNamespace(platform=platform) for platform in ["cpu", *["gpu"] * gpus]]
+    monkeypatch.setattr(
+        jax, "devices", lambda name=None: found[:1] if name == "cpu" else found[1:] or found
+    )
+    return found
