@@ -72,8 +72,7 @@ def test_a_mask_of_integers_is_no_lengths_where_they_can_be_told_apart():
         refuses(call, ValueError, message, array(np.array(rows)))
     for lens in ([[1, 2, 3]] * 3, [[0, 1, 2], [1, 1, 1], [0, 0, 1]], np.eye(3, dtype=int), [1] * 3):
         call(array(np.array(lens)))
-    call = partial(ours.masked_softmax, array(normal(B, N, M)))
-    call([[1, 1, 0], [1, 0, 1]])  # three queries and four keys
+    ours.masked_softmax(array(normal(B, N, M)), [[1, 1, 0], [1, 0, 1]])  # 3 queries and 4 keys
 
 
 def test_masks_of_0_and_1_are_taken_where_the_framework_makes_such():
@@ -146,20 +145,9 @@ POSITIONS = [  # vectors, what fits, and positions that might belong to other ax
     ((3, 4), "(3,)", (1, 3), (4,), ()),
 ]
 PAIRS = [((3, 2), (4, 3)), ((1, 3, 2), (4, 2)), ((3, 2), (1, 4, 2)), ((), (4,)), ((3, 2), (4,))]
-
-
-def test_sizes_of_points_and_positions():
-    for q, k in PAIRS:
-        message = f"queries and keys must be (n, d) and (m, d), got {q} and {k}"
-        refuses(ours.pairwise_distances, ValueError, message, ones(*q), ones(*k))
-    for x, fits, *wrong in POSITIONS:
-        for at in wrong:
-            message = f"positions must have shape {fits}, got {at}"
-            refuses(ours.rotate, ValueError, message, ones(*x), ones(*at, dtype="int32"))
-
-
 WHOLE, MAPS, RAGGED = ones(2, 3, 4, dtype="int32"), (ones(1, 2, 3, 3), "k", "q"), [[1, 2], [3]]
 OF_4_AXES = "(b, 1, n, m) or (1, H, n, m) for scores (2, 2, 3, 4), got (2, 1, 4)"
+points, turn = ours.pairwise_distances, ours.rotate
 distance, heads = adapter.make("DistanceAttention"), partial(adapter.make, "MultiHeadAttention")
 heat, heat_masked = figures.show_heatmaps, partial(figures.show_heatmaps, masked=[True, False])
 FUNCTIONS = [
@@ -167,11 +155,17 @@ FUNCTIONS = [
     (ours.masked_softmax, "X must have 2 axes or more, got (4,)", ones(4)),
     (ours.masked_softmax, f"X must be floating point, got {kind(WHOLE)}", WHOLE),
     (ours.attention_mask, OF_4_AXES, (2, 2, 3, 4), None, ones(2, 1, 4, dtype="bool")),
-    (ours.rotate, "must be even, as features go in pairs, got 3; 2 or 4 would fit", ones(2, 3)),
-    (ours.rotate, f"x must be floating point, got {kind(WHOLE)}", WHOLE),
-    (ours.rotate, "x must have 2 axes or more", ones(4)),
-    (ours.rotate, "positions must be rectangular", ones(2, 4), RAGGED),
-    (ours.pairwise_distances, "keys must hold real numbers, got", ones(2), array([1j, 2])),
+    (turn, "must be even, as features go in pairs, got 3; 2 or 4 would fit", ones(2, 3)),
+    (turn, f"x must be floating point, got {kind(WHOLE)}", WHOLE),
+    (turn, "x must have 2 axes or more", ones(4)),
+    (turn, "positions must be rectangular", ones(2, 4), RAGGED),
+    *[(points, f"(n, d) and (m, d), got {q} and {k}", ones(*q), ones(*k)) for q, k in PAIRS],
+    *[
+        (turn, f"shape {fits}, got {at}", ones(*x), ones(*at))
+        for x, fits, *w in POSITIONS
+        for at in w
+    ],
+    (points, "keys must hold real numbers, got", ones(2), array([1j, 2])),
     (ours.nadaraya_watson, "must come in pairs, got 3 and 2", ones(3), ones(2), ones(1), len),
     (distance, "dimension of queries must be", ones(2, 3, 0), ones(2, 4, 0), ones(2, 4, 2)),
     (heads, "num_heads must divide num_hiddens = 8: one of [1, 2, 4, 8], got 16", 8, 16),
