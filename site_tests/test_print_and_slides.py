@@ -85,21 +85,6 @@ def test_a_page_from_the_browser_has_its_folded_code_and_hints_and_no_answer(rea
     assert not re.search("Showthe|Hidethe|Copy", text)
 
 
-@pytest.mark.parametrize("chapter", [name for name in BOOK.chapters if name[0].isdigit()])
-def test_slides_lose_no_sentence_before_the_exercises_and_references(chapter):
-    def lines_of(notebook):
-        cells = (cell for cell in notebook.cells if cell.cell_type == "markdown")
-        return [line.rstrip() for cell in cells for line in cell.source.split("\n")]
-
-    notebook = read_notebook(notebook_path(FIRST, chapter))
-    told, written = lines_of(slides_of(notebook)), lines_of(notebook)
-    assert {"## Exercises", "## References"}.isdisjoint(told)
-    assert "## Summary" in told
-    taught = written[: written.index("## Exercises" if "## Exercises" in written else "## Summary")]
-    taught = [line for line in taught if line[:1] not in "#<" and "](#Ref" not in line]
-    assert [line for line in taught if line not in told] == []
-
-
 @pytest.mark.parametrize("chapter", DECKS)
 def test_every_slide_can_be_seen_and_read_without_a_network(browser, tmp_path, chapter):
     file, seen = tmp_path / "slides.html", nothing_yet()
