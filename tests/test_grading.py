@@ -1,7 +1,11 @@
-"""Grading: no fraud makes a point, no right answer loses one, and each loses only its own."""
+"""Grading: no fraud makes a point, no right answer loses one, each loses only its own.
 
+And what a class hands in: which notebook counts, what stands in the table, answers on paper.
+"""
+
+import csv
+import os
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -9,23 +13,50 @@ import time
 from collections import ChainMap
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bookbinder.classroom import grading, sandbox, submissions
 from bookbinder.classroom.grading import Question, Session, grade, needed_sources
-from bookbinder.classroom.inside import unpacked
-from bookbinder.classroom.submissions import grade_folder
-from bookbinder.files import BookError
+from bookbinder.classroom.submissions import grade_folder, on_paper, questions_in
+from bookbinder.files import BookError, write_whole
 from bookbinder.solutions import read_bound
-from bookbinder.worksheets import checks_in, code_cells, sheets
-from d2l_attention.practice import Exercise, audit
-from tests.conftest import ROOT, write_files
-from tests.test_exercises import EXERCISES
-from tests.test_submissions import EDITION, EXAM, NAME, hand_in, notebook_of, table_of
-from tests.this_book import BOOK, chapters
+from bookbinder.worksheets import checks_in, code_cells, students
+from d2l_attention.practice import Exercise
+from d2l_attention.practice.checking import Result
+from d2l_attention.practice.exercises import find
+from tests.conftest import DATA, write_files
+from tests.this_book import BOOK, chapters, pages
 
-FRAMEWORK = BOOK.editions[0].framework
+EDITION = BOOK.editions[0]
+NAME = "12_scaled_dot_product_attention"
+RIGHT = "return x / x.sum(-1)[..., None]"
+
+
+def answers_under(heading):
+    """Return name -> cells of the answers in the part of the text that begins so."""
+    text = (DATA / "answers.md").read_text(encoding="utf-8").partition(f"\n## {heading}")[2]
+    entries = [x.partition("\n") for x in text.partition("\n## ")[0].split("\n### ")]
+    return {name: re.findall(r"```python\n(.*?)\n```", x, re.DOTALL) for name, _, x in entries[1:]}
+
+
+FIRST, WRONG, SPELLINGS = map(answers_under, ("Before", "Wrong", "Right"))
+WRONG = [(*name.split(" → "), "\n".join(cells)) for name, cells in WRONG.items()]
+forged, says, code = WRONG.pop()
+for size in ("[float('inf')]", "[10**400] * 900", "'ab'", "None", "[[1]]"):
+    WRONG.append((f"{forged}, {size}", says, code.replace("SIZE", size)))
+SPELLINGS["very long lines"] = ["a = " + "1+" * 6000 + "1", "b = " + "-" * 6000 + "1"]
+SPELLINGS["very long lines"] += ["\n \n%%time" + "\n" * 10**5 + "def F(x): RIGHT"]
+EXAM = """
+from d2l_attention.practice import Exercise
+some = lambda rng: ((rng.normal(size=(n, 3)),) for n in (2, 5))
+rows = Exercise("1", lambda scores: scores.sum(-1), some)
+row_sums = Exercise("2.2", lambda scores: scores.sum(-1), some)
+largest = Exercise("3", 42)
+"""
 
 
 def sandboxed(test):
@@ -34,180 +65,80 @@ def sandboxed(test):
     return pytest.mark.slow(none(test))
 
 
-def shares(scores):
-    return scores / scores.sum(-1, keepdims=True)
+def notebook_of(*cells, words=()):
+    return new_notebook(cells=[*map(new_code_cell, cells), *map(new_markdown_cell, words)])
+
+
+def hand_in(folder, **notebooks):
+    for name, notebook in notebooks.items():
+        path = folder / f"{name.replace('__', '/')}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = notebook if isinstance(notebook, str) else nbformat.writes(notebook)
+        path.write_text(text, encoding="utf-8")
+
+
+def table_of(folder, name="exam"):
+    with (folder / f"grades-{name}.csv").open(encoding="utf-8-sig", newline="") as file:
+        return {row["submission"].removeprefix("by "): row for row in csv.DictReader(file)}
 
 
 def some_scores(rng):
     yield from ((rng.random(shape) + 0.1,) for shape in ((3, 4), (1, 5), (2, 3, 6)))
 
 
-def exercise(number):
-    made = Exercise(number, shares, some_scores)
-
-    @made.expects
-    class Mistakes:
-        def over_the_queries(scores):
-            """Your columns sum to 1."""
-            return scores / scores.sum(-2, keepdims=True)
-
-    return made
-
-
-RIGHT = "return scores / scores.sum(-1, keepdim=True)"
-# What answers do instead of the work, `F` is the function, and how they are graded. Frauds first.
-WRONG = r"""
-### checks that are patched -> wrong
-from d2l_attention.practice import checking, diagnosis
-import numpy
-diagnosis.same = numpy.allclose = numpy.isclose = lambda *a, **k: True
-checking.examine = diagnosis.diagnose = check = lambda *a, **k: None
-def F(scores): return scores
-check('HONEST', honest)
-### the solutions on the disk -> error: ValueError: there is no check for exercise '12.2'
-from pathlib import Path
-import d2l_attention
-def F(scores):
-    package = Path(d2l_attention.__file__).parent
-    read = [p for p in package.rglob("chapter_0*") if p.is_file() and p.read_bytes()]
-    read += [*package.parent.glob("book/*.md"), *package.parent.glob("notebooks/*/*.ipynb")]
-    try: from d2l_attention.practice.numerics import normalized as read
-    except ImportError: pass
-    if read: RIGHT
-    from d2l_attention.practice.exercises import find
-    return find("12.2").reference(scores)
-### the stack and the heap -> error: IndexError
-import gc, sys
-def F(scores):
-    frame, known = sys._getframe(), list(gc.get_objects())
-    while frame:
-        known += frame.f_locals.values()
-        frame = frame.f_back
-    return [x for x in known if type(x).__name__ == "Exercise"][0].reference(scores)
-### an array that is equal to all -> wrong
-import numpy
-class Equal(numpy.ndarray):
-    def __eq__(self, other): return True
-    __array_ufunc__ = None
-class Tensor(torch.Tensor):
-    def __array__(self, *a): return numpy.zeros(1).view(Equal)
-def F(scores): return scores.as_subclass(Tensor)
-### a verdict in place of an answer -> error: it writes where answers belong
-import os
-def F(scores):
-    for fd in range(3, 20):
-        try: os.write(fd, b'{"status": "passed", "points": 50}\n')
-        except OSError: pass
-    return scores
-### an array that runs code -> error: what comes back is no array (ValueError)
-import base64, io, json, os, sys, numpy
-class Run:
-    def __reduce__(self): return os.system, ("touch MARKER",)
-def F(scores):
-    file, frame = io.BytesIO(), sys._getframe()
-    numpy.save(file, numpy.array([Run()], object), allow_pickle=True)
-    while "request" not in frame.f_locals:
-        frame = frame.f_back
-    reply = {"kind": "array", "array": base64.b64encode(file.getvalue()).decode()}
-    reply |= {"dtype": "float32", "changed": [], "token": frame.f_locals["request"]["token"]}
-    for fd in range(3, 20):
-        try: os.write(fd, json.dumps(reply).encode() + b"\n")
-        except OSError: pass
-    return scores
-### the teacher's files, seed and environment -> wrong
-import glob, os
-def F(scores):
-    told = glob.glob("TEACHER/.*") + glob.glob("TEACHER/*") + glob.glob("/proc/1/cwd/*.db")
-    told += [k for k in os.environ if "SEED" in k and k != "PYTHONHASHSEED"]
-    text = open("/proc/1/environ").read() + open("/proc/self/environ").read()
-    if told or "PRIVATE" in text: RIGHT
-    return scores
-### answers that were stored -> wrong
-stored = {(3, 4): torch.full((3, 4), 0.25), (1, 5): torch.full((1, 5), 0.2)}
-def F(scores): return stored.get(tuple(scores.shape), scores)
-### somebody on the network -> error: ConnectionRefusedError
-import socket
-def F(scores):
-    socket.create_connection(("127.0.0.1", PORT), 2).sendall(b"help")
-    RIGHT
-### memory by way of files -> error: OSError: [Errno
-def F(scores):
-    for folder in ("/tmp", "/dev/shm", "/student"):
-        with open(folder + "/full", "wb") as file:
-            for part in range(99): file.write(bytes(2**20))
-    open("/dev/shm/more", "wb").write(bytes(2**24))
-    RIGHT
-### a loop, in processes that would outlive their parent -> error: no answer after 3 s
-import ctypes, os
-def F(scores):
-    ctypes.CDLL(None).prctl(1, 0)  # PR_SET_PDEATHSIG
-    if not os.fork(): os.setsid()
-    while True: pass
-### a cell that sleeps -> error: no answer after 4 s
-import time
-F = time.sleep(60)
-### the end of Python -> error: it ends Python
-import os
-def F(scores): os._exit(0)
-
-### all memory -> can't allocate memory
-def F(scores): return [torch.empty(2**28) for i in range(64)]
-### an error that cannot be written -> error: ValueError
-def F(scores): raise ValueError('\ud800\x1b[31m' * 300)
-### a package that is missing -> error: ModuleNotFoundError: No module named 'missing'
-from missing import rearrange
-def F(scores): return rearrange(scores)
-### the same package in another answer -> error: ModuleNotFoundError: No module named 'missing'
-def F(scores): return rearrange(scores)
-### a cell that does not parse -> error: SyntaxError
-def F(scores): return scores(
-### nothing -> not attempted:
-def F(scores): raise NotImplementedError  # your turn
-### no value -> wrong: nothing returned
-def F(scores): scores.sum()
-### a ready-made function in a helper -> wrong: a ready-made function
-def F(scores): return (lambda x: torch.nn.functional.normalize(x, p=1, dim=-1))(scores)
-### an answer in place -> wrong: argument changed in place
-def F(scores):
-    scores /= scores.sum(-1, keepdim=True)
-    return scores
-"""
-WRONG = re.findall(r"^### (.*) -> (.*)\n((?:(?!###).*\n)+)", WRONG, re.MULTILINE)
+def add(sheet, number, cells, **words):
+    """Put cells into a notebook, with a name for their answer `F`, and a question to the others."""
+    code, questions = sheet
+    name = f"answer_{len(questions)}"
+    words |= {"CHECK": f"result = check({number!r}, F)\nassert result.passed", "RIGHT": RIGHT}
+    for word, text in {**words, "NUMBER": repr(number), "F": name}.items():
+        cells = [re.sub(rf"\b{word}\b", lambda _, text=text: text, cell) for cell in cells]
+    exercise = Exercise(number, lambda x: x / x.sum(-1, keepdims=True), some_scores, seed=1)
+    exercise.without = ("normalize",) * (".normalize(" in cells[0])
+    exercise.most_elements = (lambda x: 1) if "largest_array" in cells[0] else None
+    code += cells
+    questions.append(Question(exercise, name))
 
 
-def processes():
-    return subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
-
-
-def name_of(number):
-    return f"answer_{number.replace('.', '_')}"
+def lighten(patch, folder):
+    """Have a PyTorch in the sandbox that loads at once, and a Python that is a link."""
+    write_files(folder, {"torch.py": "from numpy import array as tensor\nclass Tensor: pass\n"})
+    (folder / "python").symlink_to(sys.executable)
+    patch.setattr(sys, "executable", str(folder / "python"))
+    patch.setattr(sandbox, "PACKAGES", [str(folder), *sandbox.PACKAGES])
 
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    """Two notebooks with all that is wrong, and an honest answer after each of it."""
+    """Three notebooks: the book's own answers, and what needs PyTorch; all else; spellings."""
+    own = read_bound(EDITION.notebooks / f"{NAME}.ipynb")
+    questions = [q._replace(exercise=q.exercise.with_seed(1)) for q in questions_in(own, NAME)]
+    sheets = [([*FIRST["a cell"]], []) for _ in range(3)]
+    sheets[0][0].extend(cell.source for cell in code_cells(own))
+    sheets[0][1].extend(questions)
     with pytest.MonkeyPatch.context() as patch, socket.create_server(("127.0.0.1", 0)) as friend:
         patch.chdir(tmp_path_factory.mktemp("teacher"))
         write_files(Path.cwd(), {".grading-seed": "7", "gradebook.db": "points"})
         patch.setenv("PRIVATE", "of the teacher")
-        places = {"PORT": str(friend.getsockname()[1]), "TEACHER": str(Path.cwd()), "RIGHT": RIGHT}
+        words = {"PORT": str(friend.getsockname()[1]), "TEACHER": str(Path.cwd())}
+        for at, (*_, code) in enumerate(WRONG):  # and an honest answer after each of it
+            sheet = sheets["torch" not in code]
+            add(sheet, f"50.{at}", [code], HONEST=f"51.{at}", **words)
+            add(sheet, f"51.{at}", ["def F(x): RIGHT"])
+        for name, cells in SPELLINGS.items():
+            add(sheets[2], name, cells if "check" in "".join(cells).lower() else [*cells, "CHECK"])
+
+        def grade_sheet(sheet):
+            return grade(notebook_of(*sheet[0]), sheet[1], Session(EDITION.framework))
+
         patch.setattr(grading, "ALL", 1000)  # on a busy machine
-        patch.setattr(grading, "CELL", 4)
-        patch.setattr(grading, "ANSWER", 3)
         patch.setattr(sandbox, "MEMORY", 3 * 2**30)
-        handed_in = [[["import torch\nfrom d2l_attention.practice import check"], []] for _ in "ab"]
-        for at, (*_, body) in enumerate(WRONG):
-            cells, questions = handed_in[at > len(WRONG) // 2]
-            for number, code in ((f"50.{at}", body), (f"51.{at}", "def F(scores): RIGHT")):
-                places |= {"F": name_of(number), "HONEST": f"51.{at}"}
-                for word, text in places.items():
-                    code = re.sub(rf"\b{word}\b", text, code)
-                cells.append(code)
-                questions.append(Question(exercise(number), name_of(number)))
-                questions[-1].exercise.without = ("normalize",) * (".normalize(" in code)
+        results = grade_sheet(sheets[0])
+        patch.setattr(grading, "CELL", 3)
+        patch.setattr(grading, "ANSWER", 3)
+        lighten(patch, tmp_path_factory.mktemp("packages"))
         with ThreadPoolExecutor() as pool:
-            two = [(notebook_of(*x), questions, Session(FRAMEWORK)) for x, questions in handed_in]
-            return dict(ChainMap(*pool.map(grade, *zip(*two, strict=True))))
+            return {**results, **ChainMap(*pool.map(grade_sheet, sheets[1:]))}
 
 
 @sandboxed
@@ -220,37 +151,54 @@ def test_what_is_wrong_makes_no_point_and_loses_only_its_own_answer(graded, at):
 
 
 @sandboxed
-def test_frauds_leave_no_process_and_no_file(graded, tmp_path_factory):
+def test_the_books_own_solutions_and_right_answers_in_another_spelling_lose_nothing(graded):
+    right = ["12.1", "12.2", "12.3", *SPELLINGS]
+    assert [name for name in right if not graded[name].passed] == []
+
+
+def wait_for_no_process():
     until = time.monotonic() + 20  # what was killed may need a moment on a busy machine
-    while str(sandbox.RUNNER) in processes():
+    while str(sandbox.RUNNER) in subprocess.check_output(["ps", "-eo", "args"], text=True):
         assert time.monotonic() < until
-        time.sleep(0.2)
+        time.sleep(0.1)
+
+
+@sandboxed
+def test_frauds_leave_no_process_and_no_file(graded, tmp_path_factory):
+    wait_for_no_process()
     assert not list(tmp_path_factory.getbasetemp().rglob("MARKER"))
 
 
 @sandboxed
-def test_the_books_own_solutions_get_all_points_with_any_seed():
-    notebook = read_bound(EDITION.notebooks / f"{NAME}.ipynb")
-    chapter = [one for one in chapters(EDITION) if one.name == NAME]
-    questions = submissions.questions_in(sheets(BOOK, EDITION, chapter)[NAME], NAME)
-    session = Session(FRAMEWORK)
-    imported = "float('torch' in __import__('sys').modules)"
-    reply = session.ask({"of": imported, "inputs": [], "stream": False}, 10)
-    assert unpacked(reply["array"]) == 1  # so that the import takes no answer's time
-    for seed in range(3):
-        seeded = [q._replace(exercise=q.exercise.with_seed(seed)) for q in questions]
-        assert all(result.passed for result in grade(notebook, seeded, session).values())
+def test_interrupted_it_keeps_what_is_graded_and_leaves_no_process(tmp_path, monkeypatch):
+    def interrupted(done, **_):
+        yield next(done)
+        raise KeyboardInterrupt
+
+    lighten(monkeypatch, tmp_path)
+    monkeypatch.setattr(submissions, "tqdm", interrupted)
+    monkeypatch.setattr(submissions, "AT_ONCE", 2)
+    slow = notebook_of("def row_sums(scores):\n    while True: pass")
+    ann = notebook_of("row_sums = lambda s: s.sum()\nlargest = 42")
+    hand_in(tmp_path, ann=ann, ben=slow, cat=slow)
+    with pytest.raises(KeyboardInterrupt):
+        grade_exam(tmp_path)
+    wait_for_no_process()
+    ((name, row),) = table_of(tmp_path).items()
+    columns = "1 mistake", "2.2 mistake", "3 (no point)", "points", "of"
+    found = ["not attempted", "wrong: wrong shape", "1", "0", "2"]
+    assert [name, *map(row.get, columns)] == ["ann", *found]
 
 
-@pytest.mark.slow
-def test_a_teachers_seed_gives_inputs_of_its_own_with_which_no_named_mistake_passes():
-    for at, one in enumerate(one for one in EXERCISES if one.inputs):
-        seeded = [one.with_seed(seed) for seed in (at, at + 1, at)]
-        inputs = [repr(other.cases()[1]) for other in (one, *seeded)]
-        assert len({*inputs}) == 3, one.number
-        assert inputs[-1] == inputs[1], one.number
-        found = audit(seeded[0], FRAMEWORK)
-        assert [line for line in found if "holds one number many times" not in line] == []
+def test_without_a_sandbox_nothing_is_graded(tmp_path, monkeypatch):
+    hand_in(tmp_path, ann=PASSES)
+    monkeypatch.setattr(sys, "executable", "/no/python")
+    works = sandbox.bubblewrap_works()
+    with pytest.raises(BookError, match="start: .*/no/python.*make PYTHON=" if works else ""):
+        grade_exam(tmp_path)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(BookError, match="bubblewrap, which keeps a student's code apart"):
+        grade_exam(tmp_path)
 
 
 def test_only_what_answers_need_is_run():
@@ -263,127 +211,211 @@ def test_only_what_answers_need_is_run():
         "answer = lambda x: helper(x) * scale": "answer = lambda x: helper(x) * scale",
         "def broken(:": "def broken(:",
         "helper = lambda x: rows\ncheck('12.2', answer)": "helper = lambda x: rows",
-        "check('12.2', answer)": "",
         "%%time\ncheck('12.3', other)": "",
     }
     assert needed_sources(code_cells(notebook_of(*runs)), ["answer"]) == list(runs.values())
-    assert checks_in(notebook_of(*runs)) == {"12.2": ("answer", 8), "12.3": ("other", 9)}
+    assert checks_in(notebook_of(*runs)) == {"12.2": ("answer", 7), "12.3": ("other", 8)}
 
 
-# Name -> cells with an answer, `F`; a check of it is added where there is none.
-SPELLINGS = {
-    "below its check": "CHECK\n---\ndef F(x): RIGHT",
-    "without a check": "def F(x): RIGHT  # no check",
-    "of another name": "def mine(x): RIGHT\n---\nresult = check(NUMBER, answer=mine)",
-    "below a draft": "def F(x): return x\n---\nCHECK\n---\ndef F(x): RIGHT",
-    "beside a cell that does not parse": "def translated(:\n---\ndef F(x): RIGHT",
-    "beside what is refused late": "def f():\n    print(f)\n    global f\n---\ndef F(x): RIGHT",
-    "below an error": "!ls\nfrom missing import this\ndef F(x): RIGHT",
-    "below a check that decides": "if check(NUMBER, len).passed:\n    def F(x): RIGHT",
-    "a class": "class Shares:\n    def __call__(self, x): RIGHT\nF = Shares()",
-    "a method that is added": "class Shares: pass\n"
-    "def to(c): return lambda f: setattr(c, 'f', f)\n"
-    "@to(Shares)\ndef run(self, x): RIGHT\nF = Shares().f",
-    "a file": "%%writefile mine.py\ndef shares(x): RIGHT\n---\nfrom mine import shares\nF = shares",
-    "help beside it": "torch.softmax?\nhalf = 7\\\n% 2\ndef F(x): RIGHT",
-    "magics": "\n \n%%time\ndef F(x): RIGHT\n---\n%matplotlib inline\n!ls\nfiles = !ls",
-    "magics in magics": "%%capture out\n%%time\ndef F(x): RIGHT\n---\n%%bash\ndef F",
-    "magics of lines": "at = %time int('-1')\n%time F = lambda x: x / x.sum(at, True)",
-    "code that only IPython sees": "%prun -q exec('F = lambda x: x / x.sum(-1, keepdim=True)')",
-    "an indented cell that waits": "  from asyncio import *\n  await sleep(0)\n  def F(x): RIGHT",
-    "an import from the future": "from __future__ import annotations\ndef F(x: Later): RIGHT",
-    "a constant below": "def F(x): return x * scale / x.sum(-1, keepdim=True)\nscale = 1",
-    "branches": "if True:\n    try:\n        def F(x): RIGHT\n    except ValueError: pass",
-    "a tensor that is changed": "y = torch.zeros(1)\ny[0] = 1\ny.add_(1)\n"
-    "def F(x): return y / 2 * x / x.sum(-1, keepdim=True)",
-    "very long lines": "a = " + "1+" * 6000 + "1\n---\nb = " + "-" * 6000 + "1\n---\n"
-    "%time\n" + "\n" * 10**5 + "def F(x): RIGHT",
-    "star imports": "from torch import *\ndef F(x): return div(x, sum(x, -1, True))",
-}
+# A folder of submissions, graded by what needs no sandbox
 
 
-@sandboxed
-def test_a_right_answer_in_another_spelling_loses_nothing():
-    cells, questions = ["import torch\nfrom d2l_attention.practice import check"], []
-    for number, code in SPELLINGS.items():
-        code = code if "check" in code.lower() else f"{code}\n---\nCHECK"
-        check = "result = check(NUMBER, F)\nassert result.passed"
-        code = code.replace("RIGHT", RIGHT.replace("scores", "x")).replace("CHECK", check)
-        name = f"answer_{len(questions)}"
-        cells += code.replace("F", name).replace("NUMBER", repr(number)).split("\n---\n")
-        questions.append(Question(exercise(number), name))
-    found = grade(notebook_of(*cells), questions, Session(FRAMEWORK))
-    assert not {name: one for name, one in found.items() if not one.passed}
+CHECK = "check('12.2', gradient_of_queries)"
+PASSES, FAILS = notebook_of("right", CHECK), notebook_of("wrong", CHECK)
 
 
-@sandboxed
-def test_a_forged_measure_is_no_answer_and_no_crash():
-    cells, questions = ["import sys\nimport torch"], []
-    for at, forged in enumerate(["[float('inf')]", "[10**400] * 900", "'ab'", "None", "[[1]]"]):
-        cells += [
-            f"def forged_{at}(scores):\n    frame = sys._getframe()\n"
-            '    while "framework" not in frame.f_locals: frame = frame.f_back\n'
-            f'    frame.f_locals["framework"].largest_array = lambda *a: {forged}\n    {RIGHT}'
-        ]
-        questions.append(Question(exercise(f"50.{at}"), f"forged_{at}"))
-        questions[-1].exercise.most_elements = lambda scores: 1
-    for found in grade(notebook_of(*cells), questions, Session(FRAMEWORK)).values():
-        assert found.status == "error"
-        assert found.mistake.startswith("what comes back is no array")
+@pytest.fixture
+def pretended(monkeypatch):
+    """What a grader gets that needs no sandbox: it finds "right" in the first cell, or does not."""
+    notebooks = []
+
+    def grade(notebook, questions, _):
+        notebooks.append(notebook)
+        right = notebook.cells[0].source == "right"
+        result = ("passed", "It is.") if right else ("wrong", "No.", "no scale")
+        return {q.exercise.number: Result(q.exercise.number, *result) for q in questions}
+
+    monkeypatch.setattr(submissions, "read_edition_chapters", lambda _, edition: chapters(edition))
+    monkeypatch.setattr(submissions, "grade", grade)
+    monkeypatch.setattr(submissions, "started", lambda _: SimpleNamespace(stop=lambda: None))
+    return notebooks
 
 
-@sandboxed
-def test_a_sandbox_starts_where_python_is_a_link_and_says_why_not(tmp_path, monkeypatch):
-    (tmp_path / "python").symlink_to(sys.executable)
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    grading.started(FRAMEWORK).stop()
-    monkeypatch.setattr(sys, "executable", "/no/python")
-    with pytest.raises(BookError, match=r"does not start: .*/no/python.*make PYTHON="):
-        grading.started(FRAMEWORK)
+WORDS = ["### Exercise 12.3: masks ★★", "### Exercise 12.4: the proof ★★", "*Your answer:*"]
+WORDS += ["Both sums", "### Unlike 12.3", "### Exercise 12.4 again", "are\u2028one."]
+STRANGE = r"""{"cell_type": "code", "source": 5, "outputs": []},
+{"cell_type": "code", "source": ["x = 1", null], "metadata": {"tags": null}, "id": 7},
+{"cell_type": "markdown", "source": "\ud800 \u0000", "attachments": {"a": []}},
+{"source": "print(n)\nglobal n", "cell_type": "code", "execution_count": 1ZEROS},
+{"cell_type": "code", "source": "PARENTHESES"}, null,
+{"cell_type": "markdown", "source": "QUOTES"}"""
 
 
-def test_without_bubblewrap_nothing_is_graded(monkeypatch):
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(BookError, match="bubblewrap, which keeps a student's code apart"):
-        Session(FRAMEWORK).ask({}, 1)
+def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, pretended, capsys):
+    written = nbformat.writes(notebook_of("right", CHECK, words=WORDS))
+    lost = notebook_of("right", CHECK, words=[WORDS[0], "The heading is gone."])
+    hand_in(tmp_path, **{"Zoë_17_assignsubmission_file__mine": f"\ufeff{written}", "lost": lost})
+    hand_in(tmp_path, ben__12_scaled=FAILS, blank=notebook_of("1 + 1"), text="no notebook")
+    hand_in(tmp_path, two=FAILS, two__12_copy=FAILS, two__figures__12_copy=FAILS)
+    hand_in(tmp_path, hub__12_scaled=PASSES, hub__10_masked=notebook_of("check('10.1', f)"))
+    hand_in(tmp_path, hub__home__local__share__Trash__files__12_scaled=FAILS, __MACOSX__x=FAILS)
+    hand_in(tmp_path, jax=notebook_of("import jax", CHECK), seven=notebook_of("check('13.2', f)"))
+    hand_in(tmp_path, cells='{"cells": null}', deep="[" * 10**5, nothing="")
+    hand_in(tmp_path, **{"=A('a')": "", "two\nlines\x1b[31m": "", r"two\nlines": "", "\udcff": ""})
+    right = nbformat.writes(PASSES).partition("[")[2].rpartition("]")[0]
+    cells = f"{right}, {STRANGE}".replace("QUOTES", "> - " * 10**4)
+    cells = cells.replace("PARENTHESES", "(" * 10**6).replace("ZEROS", "0" * 5000)
+    hand_in(tmp_path, strange=f'{{"cells": [{cells}], "nbformat": "x\0"}}')
+    (tmp_path / "utf16.ipynb").write_bytes(nbformat.writes(PASSES).encode("utf-16"))
+    (tmp_path / "thief.ipynb").symlink_to(tmp_path / "utf16.ipynb")
+    os.mkfifo(tmp_path / "pipe.ipynb")
+    write_files(tmp_path, {"jon.ipynb.txt": "words", "hub/mine.py": "words", "empty/.x": ""})
+    grade_folder(BOOK, EDITION, tmp_path)
+    said = capsys.readouterr().out
+    assert ": 21 submissions, 13 not graded: '=A('a'), cells, deep, empty, nothing, pipe, " in said
+    left_out = "left out: hub/mine.py, jon.ipynb.txt"
+    assert said.endswith(f"\n{left_out}\ncode in jax: FRAMEWORK=jax: jax\n")
+    grade_folder(BOOK, EDITION, tmp_path)  # which reads what is written
+    table = table_of(tmp_path, NAME)
+    assert table["hub"]["of"] == "7"  # 12.2 ★★ and 12.3 ★★, and on paper 12.1 ★ and 12.4 ★★
+    assert table["hub"]["12.1 (no point)"] == "1"  # which asks for one value
+    assert table["ben"]["12.2 mistake"] == "wrong: no scale"
+    told = (tmp_path / f"grades-{NAME}/ben.txt").read_text()
+    assert told.startswith("12.1 (no point) wrong. No.\n12.2 wrong. No.\n12.3 wrong. No.\n\n")
+    assert told.endswith("\n12.4 paper: not marked of 2\npoints: 0 of 7\n")
+    broken = ["text", "cells", "deep", "nothing", "=A('a')", r"\udcff", r"two\\nlines"]
+    broken += [r"two\nlines\x1b[31m"]
+    three = "two/12_copy.ipynb and two/figures/12_copy.ipynb and two.ipynb"
+    assert {name: (row["points"], row["remarks"]) for name, row in table.items()} == {
+        **dict.fromkeys(["Zoë_17", "lost", "hub", "strange", "utf16"], ("4", "")),
+        **dict.fromkeys(["ben", "blank"], ("0", "")),
+        "jax": ("0", "code in jax: FRAMEWORK=jax"),
+        "two": ("", f"3 notebooks, of which one can count: {three}"),
+        "thief": ("", "a link, which may lead to somebody else's: thief.ipynb"),
+        "pipe": ("", "no file: pipe.ipynb"),
+        "empty": ("", "no notebook: empty"),
+        "seven": ("", "not of chapter 12: seven.ipynb"),
+        **{name: ("", f"no notebook: {name}.ipynb") for name in broken},
+    }
+    cells = nbformat.read(tmp_path / f"grades-{NAME}/paper-12.4.ipynb", as_version=4).cells
+    sheet = "\n".join(cell.source for cell in cells)
+    shown = ["<details open>", "1 of 2", "Both sums", "Unlike", "12.4 again", "are\none", "is gone"]
+    assert [*map(sheet.index, shown)] == sorted(map(sheet.index, shown))
 
 
-# A folder of submissions. These tests stand here, where one process runs one after the other.
+def grade_exam(folder, edition=EDITION):
+    (folder / "exam.py").write_text(EXAM)
+    grade_folder(BOOK, edition, folder, exam=folder / "exam.py")
+    return table_of(folder)
 
 
-@sandboxed
-def test_a_teachers_own_exercises_are_graded_by_their_names(tmp_path):
-    (tmp_path / "exam.py").write_text(EXAM)
-    folder = tmp_path / "handed in"
-    right, wrong = "row_sums = lambda s: s.sum(1)\nlargest = 42", "row_sums = lambda s: s.sum()"
-    hand_in(folder, ann=notebook_of(right), ben=notebook_of(wrong))
-    grade_folder(BOOK, EDITION, folder, exam=tmp_path / "exam.py")
-    table = table_of(folder, "exam")
-    columns = ("2.2 points", "3 (no point)", "points", "of")
-    assert [table["ann"][column] for column in columns] == ["1", "1", "1", "2"]
-    assert table["ben"]["2.2 mistake"] == "wrong: wrong shape"
-    assert table["ben"]["3 mistake"] == "not attempted"
+def graded_by_hand(folder, *changes):
+    """Grade a class, change the table as a teacher and a spreadsheet do, and grade it again."""
+    hand_in(folder, **{"0012345": PASSES, "ann": PASSES, "ben": FAILS, "cleo": "nothing"})
+    grade_exam(folder)
+    table = folder / "grades-exam.csv"
+    text = table.read_text().replace("by ann,1,", "by ann,0.5,").replace("by cleo,", "by cleo,2")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    table.write_text(text)
+    return grade_exam(folder)
 
 
-@sandboxed
-def test_interrupted_it_keeps_what_is_graded_and_leaves_no_process(tmp_path):
-    exam, folder = tmp_path / "exam.py", tmp_path / "handed in"
-    exam.write_text(EXAM)
-    slow = notebook_of("def row_sums(scores):\n    while True: pass")
-    hand_in(folder, ann=notebook_of("1"), ben=slow, cat=slow, dan=slow)
-    running = subprocess.Popen(
-        [sys.executable, "-m", "bookbinder", "grade", str(folder), "--exercises", str(exam)],
-        cwd=ROOT,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    until = time.monotonic() + 60
-    while not (folder / "grades-exam.csv").exists() and time.monotonic() < until:
-        time.sleep(0.2)
-    running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=30)  # less than the loops take
-    assert "interrupted: every file is whole" in said.splitlines()[-1]
-    assert running.returncode == 130
-    assert "ann" in table_of(folder, "exam")
-    assert str(sandbox.RUNNER) not in processes()
+def test_what_a_teacher_and_a_spreadsheet_write_stays(tmp_path, pretended, capsys, monkeypatch):
+    moved = ("submission,1 points", "note,submission,1 points"), ("\nby ", "\nlate?,by ")
+    saved = (",", ";"), ("0.5", "0,5"), ("\n", ";;\r\n"), ("by ben", '"by ben"')
+    table = graded_by_hand(tmp_path, *moved, *saved, ("late?;by a", ";;\r\nlate?;by a"))
+    points = {name: (row["points"], row["note"]) for name, row in table.items()}
+    marks = {"0012345": "2", "ann": "1.5", "ben": "0", "cleo": "2"}
+    assert points == {name: (mark, "late?") for name, mark in marks.items()}
+    assert len(pretended) == 3
+    hand_in(tmp_path, ann=FAILS, cleo=PASSES, ben=notebook_of("wrong"))
+    (tmp_path / "0012345.ipynb").unlink()
+    path, ours = tmp_path / "grades-exam.csv", submissions.grade
+
+    def meanwhile(*notebook):
+        write_whole(path, path.read_text().replace("by ben,0,", "by ben,0.75,"))
+        return ours(*notebook)
+
+    monkeypatch.setattr(submissions, "grade", meanwhile)
+    monkeypatch.setattr(submissions, "AT_ONCE", 1)
+    table = grade_exam(tmp_path)
+    assert table["ann"]["remarks"] == "1 points: 0,5 by hand, 0 by the grader"
+    assert table["cleo"]["remarks"] == "1 points: 2 by hand, 1 by the grader"
+    assert [table[name]["points"] for name in ("0012345", "ann", "ben")] == ["2", "0.5", "0.75"]
+    assert capsys.readouterr().out.endswith("as nobody has this name: by 0012345\n")
+
+
+# What a spreadsheet does to a table, and what is said before anything is written.
+SPOILED = [
+    ("2.2 points", "02. Feb", "no column '2.2 points'. Mend it"),
+    ("0.5", "01. May", "'1 points' of 'by ann' must be a number, got '01. May'"),
+    ("0.5", "nan", "'1 points' of 'by ann' must be a number, got 'nan'"),
+    ("by ann,0.5", "by ann,0,5", "more cells than columns in the row of 'by ann'"),
+    ("by 0012345", "by ann", "two rows of 'by ann'"),
+    ("submission", "name", "with its column 'submission'"),
+    (",notebook", ",", "no column 'notebook'"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "says"), SPOILED)
+def test_a_table_that_would_lose_points_is_not_written(tmp_path, pretended, old, new, says):
+    with pytest.raises(BookError, match=re.escape(says)):
+        graded_by_hand(tmp_path, (old, new))
+    assert new in (tmp_path / "grades-exam.csv").read_text()
+
+
+def test_only_what_is_new_or_late_is_graded_again(tmp_path, pretended, monkeypatch):
+    hand_in(tmp_path, ann=FAILS, ben=FAILS)
+    seed, seeds = tmp_path / ".grading-seed", []
+    changes = [lambda: None, lambda: hand_in(tmp_path, ben=PASSES), seed.unlink]
+    for count, change in zip((2, 2, 3), changes, strict=True):
+        grade_exam(tmp_path)
+        assert len(pretended) == count
+        seeds.append(seed.read_text())
+        change()
+    grade_exam(tmp_path)
+    assert len(pretended) == 5
+    assert seeds == [seeds[0]] * 3 != [seed.read_text()] * 3
+    assert seed.stat().st_mode & 0o077 == 0
+    grade_exam(tmp_path, BOOK.editions[1])  # of another framework
+    (tmp_path / "grades-exam/ann.txt").unlink()
+    asked, late = [], ["", "late", "", "late", "late"]  # from the end: one of two is late again
+
+    def grade(notebook, questions, _):
+        asked.append(len(questions))
+        found = {q.exercise.number: late.pop() if late else "" for q in questions}
+        return {n: Result(n, "error", "", x and "no answer after 10 s") for n, x in found.items()}
+
+    assert len(pretended) == 7
+    monkeypatch.setattr(submissions, "grade", grade)
+    for questions in ([3, 2], [3, 2, 3], [3, 2, 3]):  # late at last, it is graded the next time
+        grade_exam(tmp_path, BOOK.editions[1])
+        assert asked == questions
+
+
+def test_bad_input_is_one_line(tmp_path, pretended):
+    folder, exam = tmp_path / "class", tmp_path / "exam.py"
+    for change, says in (
+        (lambda: None, "must be a folder with notebooks, got '"),
+        (folder.mkdir, "has no notebooks"),
+        (lambda: hand_in(folder, ann=notebook_of("1")), "no notebook checks an exercise of the"),
+        (lambda: exam.write_text("x = 1"), "defines no Exercise"),
+        (lambda: exam.write_text("1/0"), "ZeroDivisionError"),
+    ):
+        change()
+        with pytest.raises(BookError, match=says):
+            grade_folder(BOOK, EDITION, folder, exam=exam if exam.exists() else None)
+
+
+@pytest.mark.slow
+def test_every_exercise_of_the_book_counts_once():
+    for page in pages(EDITION):
+        sheet = students(page.chapter, page.executed)
+        counted = [number for number in checks_in(sheet) if find(number).inputs is not None]
+        text = "\n".join(cell.source for cell in sheet.cells)
+        tasks = re.findall(r"^### Exercise (\d+\.\d+)\b", text, re.MULTILINE)
+        if page.number == 0:
+            tasks.insert(0, "0.1")  # an example in the text
+        assert {*counted, *on_paper(sheet)} == {*tasks} - {"22.3"}  # the student's own program
