@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
-from conftest import BOOK, SITE
+from conftest import BOOK, PAGES, SITE
 
 MOST_BYTES = 18_100_000
 MOST_BYTES_OF_A_PAGE = 1_375_000  # on first view; its equations and their faces among them
@@ -49,6 +49,7 @@ def problems(visit, base, name):
     yield from ((kind, thing) for kind, things in found.items() for thing in things)
 
 
+@pytest.mark.parametrize("name", PAGES)
 def test_a_page_has_all_it_shows_and_nothing_that_stops_a_reader(visited, addresses, name):
     visit = visited(name, "file")
     assert [*problems(visit, addresses["file"], name)] == []
