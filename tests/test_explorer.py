@@ -54,7 +54,7 @@ def test_explorers_are_as_stored(tmp_path):
     assert text == STORED.read_text("utf-8"), f"where {new} is right, store it"
 
 
-@pytest.mark.parametrize(("number", "count"), [("01", 29), ("08", 17), ("10", 9)])
+@pytest.mark.parametrize(("number", "count"), [("00", 3), ("01", 29), ("08", 17), ("10", 9)])
 def test_the_first_cells_of_a_notebook_draw_what_it_stores(number, count):
     known, kinds = {"__name__": number}, set()
     with matplotlib.rc_context(), np.printoptions():
