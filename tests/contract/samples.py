@@ -27,11 +27,9 @@ MASKS = {
 
 @dataclass(frozen=True)
 class Score:
-    """A layer's class, its sizes, and the oracle's score of one query and one key."""
-
     kind: str
     sizes: dict
-    formula: Callable | None
+    formula: Callable | None  # the oracle's score of one query and one key
 
     def make(self, **options):
         return adapter.make(self.kind, **self.sizes, **options)
@@ -67,12 +65,10 @@ def batch(b=B, n=N, m=M, v=V, heads=()) -> list[np.ndarray]:
 
 
 def array_of(*shape: int, seed: int = 0, dtype: str = "float32"):
-    """Return `normal` numbers as an array of the framework."""
     return array(normal(*shape, seed=seed), dtype)
 
 
 def arrays_of(*sizes, dtype: str = "float32", **named) -> list:
-    """Return a `batch` as arrays of the framework."""
     return [array(x, dtype) for x in batch(*sizes, **named)]
 
 
@@ -84,8 +80,7 @@ INTEGERS = (None, "int64", "int32", "int8", "uint8", "uint16", "uint32", "uint64
 
 
 @st.composite
-def lengths(draw, b: int, n: int, m: int):
-    """Valid lengths of shape (b,), (b, n), or none: a list, or an array of any integers."""
+def lengths(draw, b: int, n: int, m: int):  # none, or a list or array of any integers
     if not (shape := draw(st.sampled_from([(), (b,), (b, n)]))):
         return None
     size = int(np.prod(shape))
@@ -95,8 +90,7 @@ def lengths(draw, b: int, n: int, m: int):
 
 
 @st.composite
-def masks(draw, shape: tuple[int, ...]):
-    """A boolean mask of a shape that broadcasts to `shape`, or none."""
+def masks(draw, shape: tuple[int, ...]):  # none, or one that broadcasts to the shape
     if draw(st.booleans()):
         return None
     shape = tuple(1 if draw(st.booleans()) else size for size in shape)
