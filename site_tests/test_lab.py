@@ -99,7 +99,7 @@ def test_make_lab_asks_nothing_and_goes_on_where_the_reader_left_off(browser, tm
             slider.press(key)
             assert slider.get_attribute("aria-valuetext") == value
         page.locator(IDLE).wait_for(timeout=60_000)
-        page.evaluate("jupyterapp.commands.execute('notebook:run-cell')")
+        page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
         page.get_by_text("1.4 passed.").wait_for(timeout=60_000)
 
         assert not page.locator(".jp-Dialog, .Toastify__toast").count()  # nothing is asked
