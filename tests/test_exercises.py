@@ -7,7 +7,6 @@ import pkgutil
 import re
 from concurrent.futures import ProcessPoolExecutor
 from copy import copy
-from functools import partial
 from inspect import isfunction, signature
 from multiprocessing import get_context
 
@@ -40,7 +39,7 @@ def test_an_exercise_names_four_mistakes_and_lets_no_wrong_answer_through(exerci
 
         def off(*inputs):
             numbers = np.asarray(to_numpy(right(*inputs)), np.float64)
-            return load(FRAMEWORK).make_array(numbers + 1e-3 * (numbers + 1))
+            return load(FRAMEWORK).make_array(1.001 * numbers + 0.001)
 
         assert not examine(exercise, off, FRAMEWORK).passed
 
@@ -54,14 +53,6 @@ def test_a_teachers_seed_gives_inputs_of_its_own_with_which_no_named_mistake_pas
     assert {*audit(seeded[0], FRAMEWORK)} <= {"a target holds one number many times"}
 
 
-def test_what_the_task_forbids_is_seen_wherever_it_is_called():
-    nn = importlib.import_module(load(FRAMEWORK).PACKAGE).nn
-    ready = getattr(nn, "functional", nn)
-    for way in (partial(ready.softmax), lambda *a, log=ready.log_softmax: np.e ** log(*a)):
-        found = examine(find("1.3"), lambda scores, t, way=way: way(scores / t, -1), FRAMEWORK)
-        assert found.mistake == "a ready-made function"
-
-
 def numbers_in(text: str) -> set[float]:
     whole = re.sub(r"(?<=\d)[,\u2009\u202f\xa0](?=\d{3})", "", text)
     return {float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", whole)}
@@ -72,19 +63,14 @@ def test_nobody_is_told_the_value_that_is_asked_for(exercise):
     right = np.asarray(exercise.reference, float)
     one_off = np.append(right.ravel()[:-1], 3 * right.ravel()[-1] + 1)
     names = {mistake.name for mistake in exercise.mistakes}
+    known = {*range(right.size + 1), exercise.tolerance, float(exercise.number)}
     for guess in (right * 0, right * 3, one_off, right[None] * 2):
         result = examine(exercise, guess, FRAMEWORK)
         assert not result.passed
         shown = re.sub(r"<style>.*?</style>|<[^>]+>", " ", result.html()) + repr(result)
-        allowed = numbers_in(" ".join(f"{x:.4f} {x:.0f}" for x in guess.ravel()))
-        allowed |= {
-            *range(right.size + 1),
-            *guess.shape,
-            exercise.tolerance,
-            float(exercise.number),
-        }
+        own = numbers_in(" ".join(f"{x:.4f} {x:.0f}" for x in guess.ravel()))
         told = numbers_in(f"{shown} {result.text()} {result.message}")
-        assert told <= allowed or result.mistake in names
+        assert told <= {*known, *own, *guess.shape} or result.mistake in names
     secret = {abs(float(x)) for x in right.ravel()} - set(range(10))
     for mistake in exercise.mistakes:
         assert not {abs(n) for n in numbers_in(mistake.say)} & secret
