@@ -1,6 +1,5 @@
-"""Environment and plugins of all tests, a tiny book to bind, and one kernel for many notebooks."""
+"""Environment and plugins of all tests, and a tiny book to bind."""
 
-import asyncio
 import atexit
 import os
 import shutil
@@ -9,8 +8,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from jupyter_client.manager import AsyncKernelManager, KernelManager
-from nbclient import NotebookClient
+from jupyter_client.manager import KernelManager
 
 from bookbinder.binding import bind_module, notebook_path, read_edition_chapters
 from bookbinder.config import Book, read_book
@@ -28,8 +26,6 @@ ROOT = Path(__file__).resolve().parent.parent
 NBVALS_OWN_LIMIT = 2000  # seconds of a cell, where the command line names none
 # Nothing is read from the user's home, nor written there: perhaps nobody can.
 HOMES = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
-KERNEL_OPTIONS = ["--HistoryManager.hist_file=:memory:", "--log-level=CRITICAL"]
-AS_NEW = "get_ipython().reset(); __import__('os').chdir({folder!r})"
 NO_GPU = "DEVICE=cuda was asked for, and the framework sees no such device on this machine"
 
 DATA = ROOT / "tests" / "data"
@@ -112,39 +108,3 @@ def tiny(tmp_path, monkeypatch):
     write_files(root, TINY)
     monkeypatch.chdir(root)
     return root
-
-
-class SharedKernel(NotebookClient):
-    """A NotebookClient that makes the running kernel as new instead of starting one."""
-
-    manager: AsyncKernelManager
-
-    def __init__(self, notebook, **options):
-        super().__init__(notebook, km=self.manager, **options)
-
-    async def async_start_new_kernel_client(self):
-        client = await super().async_start_new_kernel_client()
-        folder = self.resources["metadata"]["path"]
-        await client.execute(AS_NEW.format(folder=folder), silent=True, reply=True, timeout=20)
-        return client
-
-    async def async_execute(self, **options):
-        try:
-            return await super().async_execute(**options)
-        finally:
-            self.kc.stop_channels()
-
-
-@pytest.fixture(scope="session")
-def shared_kernel():
-    """The class; its notebooks must not end the kernel, nor leave a cell running."""
-    SharedKernel.manager = AsyncKernelManager()
-    asyncio.run(SharedKernel.manager.start_kernel(extra_arguments=KERNEL_OPTIONS))
-    yield SharedKernel
-    asyncio.run(SharedKernel.manager.shutdown_kernel(now=True))
-
-
-@pytest.fixture
-def in_shared_kernel(shared_kernel, monkeypatch):
-    """The chapters of this test are executed in the shared kernel."""
-    monkeypatch.setattr("bookbinder.execution.NotebookClient", shared_kernel)

@@ -1,14 +1,11 @@
 """Mistakes in the book or its surroundings: each is one message that says where it is."""
 
-import sys
-
 import pytest
-from jupyter_client.kernelspec import KernelSpecManager
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from bookbinder.chapters import read_chapter
 from bookbinder.config import chapter_named, read_book
-from bookbinder.execution import check_outputs, execute, kernel_environment, own_kernels
+from bookbinder.execution import check_outputs, execute
 from bookbinder.export import compose_module, saved_in_cell
 from bookbinder.files import BookError
 from bookbinder.notation import read_notation
@@ -141,16 +138,3 @@ def test_a_cell_that_fails_hangs_or_kills_its_kernel_is_named(tmp_path, source, 
     with pytest.raises(BookError, match=f"^x.md:8: code cell 2 of x: .*{reason}") as caught:
         execute(chapter(tmp_path, "import x", source), tmp_path, 2)
     assert str(caught.value).splitlines()[1:] == [f"    {line}" for line in source.splitlines()]
-
-
-def test_kernels_are_of_this_python_where_site_and_home_have_others(tmp_path, monkeypatch):
-    write_files(tmp_path, {"kernels/python3/kernel.json": '{"argv": [], "display_name": "other"}'})
-    for variable in ("JUPYTER_PATH", "JUPYTER_DATA_DIR"):
-        monkeypatch.setenv(variable, str(tmp_path))
-    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
-    assert KernelSpecManager().get_kernel_spec("python3").display_name == "other"
-    monkeypatch.setenv("JUPYTER_PATH", own_kernels()["JUPYTER_PATH"])
-    assert KernelSpecManager().get_kernel_spec("python3").resource_dir.startswith(sys.prefix)
-    assert kernel_environment("jax")["D2L_FRAMEWORK"] == "jax"
-    monkeypatch.delenv("D2L_FRAMEWORK")
-    assert kernel_environment()["D2L_FRAMEWORK"] == "pytorch"  # the first of book.toml
