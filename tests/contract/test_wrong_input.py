@@ -121,7 +121,11 @@ def test_sizes_and_types_of_arrays(name):
         refuses(layer, ValueError, message, *arrays_of(heads=(2,)))
 
 
-NUMBERS = {"temperature": (0, -1, NAN, INF, "1", True), "dropout": (1.5, -1, NAN, "0", None, True)}
+NUMBERS = {  # wrong ones, and those of a wrong type
+    "temperature": ((0, -1, NAN, INF), ("1", True)),
+    "dropout": ((1.5, -1, NAN), ("0", None, True)),
+}
+SIZE_OF_LAYER = (0, -4), (2.0, True, "2", NAN)
 
 
 @every_layer
@@ -129,10 +133,11 @@ def test_numbers_that_make_a_layer(name):
     kind, sizes = LAYERS[name].kind, LAYERS[name].sizes
     known = inspect.signature(getattr(ours, kind)).parameters
     for argument in known.keys() & {"dropout", *sizes}:
-        for number in NUMBERS.get(argument, (0, -4, 2.0, True, "2", NAN)):
-            message = f"^{argument} must .*got '?{number}'?$"
-            with pytest.raises((TypeError, ValueError), match=message):
-                adapter.make(kind, **sizes | {argument: number})
+        numbers = NUMBERS.get(argument, SIZE_OF_LAYER)
+        for error, wrongs in zip((ValueError, TypeError), numbers, strict=True):
+            for wrong in wrongs:
+                with pytest.raises(error, match=f"^{argument} must .*got '?{wrong}'?$"):
+                    adapter.make(kind, **sizes | {argument: wrong})
 
 
 # ---- functions, and the number of heads
@@ -160,17 +165,12 @@ FUNCTIONS = [
     (turn, "x must have 2 axes or more", ones(4)),
     (turn, "positions must be rectangular", ones(2, 4), RAGGED),
     *[(points, f"(n, d) and (m, d), got {q} and {k}", ones(*q), ones(*k)) for q, k in PAIRS],
-    *[
-        (turn, f"shape {fits}, got {at}", ones(*x), ones(*at))
-        for x, fits, *w in POSITIONS
-        for at in w
-    ],
+    *((turn, f"{fits}, got {at}", ones(*x), ones(*at)) for x, fits, *w in POSITIONS for at in w),
     (points, "keys must hold real numbers, got", ones(2), array([1j, 2])),
     (ours.nadaraya_watson, "must come in pairs, got 3 and 2", ones(3), ones(2), ones(1), len),
     (distance, "dimension of queries must be", ones(2, 3, 0), ones(2, 4, 0), ones(2, 4, 2)),
     (heads, "num_heads must divide num_hiddens = 8: one of [1, 2, 4, 8], got 16", 8, 16),
     (partial(heads, num_kv_heads=3), "divide num_heads = 4: one of [1, 2, 4], got 3", 8, 4),
-    (figures.as_panels, "matrices must have shape", ones(3)),
     (figures.as_panels, "matrices must have shape", ones(1, 1, 1, 2, 3)),
     (heat, "matrices must be rectangular, got", RAGGED, "keys", "queries"),
     (heat, "titles must have length 2, got 1", *MAPS, ["one"]),
