@@ -20,7 +20,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bookbinder.classroom import grading, sandbox, submissions
-from bookbinder.classroom.grading import Question, Session, grade, needed_sources
+from bookbinder.classroom.grading import Question, Session, grade
 from bookbinder.classroom.submissions import grade_folder, on_paper, questions_in
 from bookbinder.files import BookError, write_whole
 from bookbinder.solutions import read_bound
@@ -40,23 +40,16 @@ def answers_under(heading):
     """Return name -> cells of the answers in the part of the text that begins so."""
     text = (DATA / "answers.md").read_text(encoding="utf-8").partition(f"\n## {heading}")[2]
     entries = [x.partition("\n") for x in text.partition("\n## ")[0].split("\n### ")]
-    return {name: re.findall(r"```python\n(.*?)\n```", x, re.DOTALL) for name, _, x in entries[1:]}
+    return {name: re.findall(r"```\w+\n(.*?)\n```", x, re.DOTALL) for name, _, x in entries[1:]}
 
 
-FIRST, WRONG, SPELLINGS = map(answers_under, ("Before", "Wrong", "Right"))
+FIRST, WRONG, SPELLINGS, CLASS = map(answers_under, ("Before", "Wrong", "Right", "A class"))
 WRONG = [(*name.split(" → "), "\n".join(cells)) for name, cells in WRONG.items()]
 forged, says, code = WRONG.pop()
 for size in ("[float('inf')]", "[10**400] * 900", "'ab'", "None", "[[1]]"):
     WRONG.append((f"{forged}, {size}", says, code.replace("SIZE", size)))
 SPELLINGS["very long lines"] = ["a = " + "1+" * 6000 + "1", "b = " + "-" * 6000 + "1"]
 SPELLINGS["very long lines"] += ["\n \n%%time" + "\n" * 10**5 + "def F(x): RIGHT"]
-EXAM = """
-from d2l_attention.practice import Exercise
-some = lambda rng: ((rng.normal(size=(n, 3)),) for n in (2, 5))
-rows = Exercise("1", lambda scores: scores.sum(-1), some)
-row_sums = Exercise("2.2", lambda scores: scores.sum(-1), some)
-largest = Exercise("3", 42)
-"""
 
 
 def sandboxed(test):
@@ -150,12 +143,6 @@ def test_what_is_wrong_makes_no_point_and_loses_only_its_own_answer(graded, at):
     assert graded[f"51.{at}"].passed
 
 
-@sandboxed
-def test_the_books_own_solutions_and_right_answers_in_another_spelling_lose_nothing(graded):
-    right = ["12.1", "12.2", "12.3", *SPELLINGS]
-    assert [name for name in right if not graded[name].passed] == []
-
-
 def wait_for_no_process():
     until = time.monotonic() + 20  # what was killed may need a moment on a busy machine
     while str(sandbox.RUNNER) in subprocess.check_output(["ps", "-eo", "args"], text=True):
@@ -164,9 +151,11 @@ def wait_for_no_process():
 
 
 @sandboxed
-def test_frauds_leave_no_process_and_no_file(graded, tmp_path_factory):
+def test_right_answers_in_any_spelling_lose_nothing_and_frauds_leave_nothing(graded, tmp_path):
+    right = ["12.1", "12.2", "12.3", *SPELLINGS]
+    assert [name for name in right if not graded[name].passed] == []
     wait_for_no_process()
-    assert not list(tmp_path_factory.getbasetemp().rglob("MARKER"))
+    assert not list(tmp_path.parent.rglob("MARKER"))
 
 
 @sandboxed
@@ -201,22 +190,6 @@ def test_without_a_sandbox_nothing_is_graded(tmp_path, monkeypatch):
         grade_exam(tmp_path)
 
 
-def test_only_what_answers_need_is_run():
-    runs = {
-        "import torch as t": "import torch as t",
-        "from math import *\nmodel = t.nn.Linear(2, 2)": "from math import *",
-        "rows = []\nrows.append(1)": "rows = []\nrows.append(1)",
-        "t.nn.init.ones_(rows)\nscale = 2\nprint(rows)": "t.nn.init.ones_(rows)\nscale = 2",
-        "%matplotlib inline\nunused = t.randn(3)\nunused.add_(1)": "",
-        "answer = lambda x: helper(x) * scale": "answer = lambda x: helper(x) * scale",
-        "def broken(:": "def broken(:",
-        "helper = lambda x: rows\ncheck('12.2', answer)": "helper = lambda x: rows",
-        "%%time\ncheck('12.3', other)": "",
-    }
-    assert needed_sources(code_cells(notebook_of(*runs)), ["answer"]) == list(runs.values())
-    assert checks_in(notebook_of(*runs)) == {"12.2": ("answer", 7), "12.3": ("other", 8)}
-
-
 # A folder of submissions, graded by what needs no sandbox
 
 
@@ -225,33 +198,30 @@ PASSES, FAILS = notebook_of("right", CHECK), notebook_of("wrong", CHECK)
 
 
 @pytest.fixture
-def pretended(monkeypatch):
-    """What a grader gets that needs no sandbox: it finds "right" in the first cell, or does not."""
-    notebooks = []
+def asked(monkeypatch):
+    """What is asked of a grader without a sandbox: "right", "late" or not is the first cell."""
+    counts = []
 
     def grade(notebook, questions, _):
-        notebooks.append(notebook)
-        right = notebook.cells[0].source == "right"
-        result = ("passed", "It is.") if right else ("wrong", "No.", "no scale")
-        return {q.exercise.number: Result(q.exercise.number, *result) for q in questions}
+        counts.append(len(questions))
+        first = notebook.cells[0].source
+        found = ("passed", "It is.") if first == "right" else ("wrong", "No.", "no scale")
+        results = {q.exercise.number: Result(q.exercise.number, *found) for q in questions}
+        if first == "late":
+            results["1"] = Result("1", "error", "", "no answer after 10 s")
+        return results
 
     monkeypatch.setattr(submissions, "read_edition_chapters", lambda _, edition: chapters(edition))
     monkeypatch.setattr(submissions, "grade", grade)
     monkeypatch.setattr(submissions, "started", lambda _: SimpleNamespace(stop=lambda: None))
-    return notebooks
+    return counts
 
 
 WORDS = ["### Exercise 12.3: masks ★★", "### Exercise 12.4: the proof ★★", "*Your answer:*"]
 WORDS += ["Both sums", "### Unlike 12.3", "### Exercise 12.4 again", "are\u2028one."]
-STRANGE = r"""{"cell_type": "code", "source": 5, "outputs": []},
-{"cell_type": "code", "source": ["x = 1", null], "metadata": {"tags": null}, "id": 7},
-{"cell_type": "markdown", "source": "\ud800 \u0000", "attachments": {"a": []}},
-{"source": "print(n)\nglobal n", "cell_type": "code", "execution_count": 1ZEROS},
-{"cell_type": "code", "source": "PARENTHESES"}, null,
-{"cell_type": "markdown", "source": "QUOTES"}"""
 
 
-def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, pretended, capsys):
+def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, asked, capsys):
     written = nbformat.writes(notebook_of("right", CHECK, words=WORDS))
     lost = notebook_of("right", CHECK, words=[WORDS[0], "The heading is gone."])
     hand_in(tmp_path, **{"Zoë_17_assignsubmission_file__mine": f"\ufeff{written}", "lost": lost})
@@ -263,7 +233,7 @@ def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, pretended, caps
     hand_in(tmp_path, cells='{"cells": null}', deep="[" * 10**5, nothing="")
     hand_in(tmp_path, **{"=A('a')": "", "two\nlines\x1b[31m": "", r"two\nlines": "", "\udcff": ""})
     right = nbformat.writes(PASSES).partition("[")[2].rpartition("]")[0]
-    cells = f"{right}, {STRANGE}".replace("QUOTES", "> - " * 10**4)
+    cells = f"{right}, {CLASS['a strange notebook'][0]}".replace("QUOTES", "> - " * 10**4)
     cells = cells.replace("PARENTHESES", "(" * 10**6).replace("ZEROS", "0" * 5000)
     hand_in(tmp_path, strange=f'{{"cells": [{cells}], "nbformat": "x\0"}}')
     (tmp_path / "utf16.ipynb").write_bytes(nbformat.writes(PASSES).encode("utf-16"))
@@ -276,27 +246,13 @@ def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, pretended, caps
     left_out = "left out: hub/mine.py, jon.ipynb.txt"
     assert said.endswith(f"\n{left_out}\ncode in jax: FRAMEWORK=jax: jax\n")
     grade_folder(BOOK, EDITION, tmp_path)  # which reads what is written
-    table = table_of(tmp_path, NAME)
-    assert table["hub"]["of"] == "7"  # 12.2 ★★ and 12.3 ★★, and on paper 12.1 ★ and 12.4 ★★
-    assert table["hub"]["12.1 (no point)"] == "1"  # which asks for one value
-    assert table["ben"]["12.2 mistake"] == "wrong: no scale"
+    table = (tmp_path / f"grades-{NAME}.csv").read_text("utf-8-sig")
     told = (tmp_path / f"grades-{NAME}/ben.txt").read_text()
-    assert told.startswith("12.1 (no point) wrong. No.\n12.2 wrong. No.\n12.3 wrong. No.\n\n")
-    assert told.endswith("\n12.4 paper: not marked of 2\npoints: 0 of 7\n")
-    broken = ["text", "cells", "deep", "nothing", "=A('a')", r"\udcff", r"two\\nlines"]
-    broken += [r"two\nlines\x1b[31m"]
-    three = "two/12_copy.ipynb and two/figures/12_copy.ipynb and two.ipynb"
-    assert {name: (row["points"], row["remarks"]) for name, row in table.items()} == {
-        **dict.fromkeys(["Zoë_17", "lost", "hub", "strange", "utf16"], ("4", "")),
-        **dict.fromkeys(["ben", "blank"], ("0", "")),
-        "jax": ("0", "code in jax: FRAMEWORK=jax"),
-        "two": ("", f"3 notebooks, of which one can count: {three}"),
-        "thief": ("", "a link, which may lead to somebody else's: thief.ipynb"),
-        "pipe": ("", "no file: pipe.ipynb"),
-        "empty": ("", "no notebook: empty"),
-        "seven": ("", "not of chapter 12: seven.ipynb"),
-        **{name: ("", f"no notebook: {name}.ipynb") for name in broken},
-    }
+    assert (
+        re.sub(r"\bn[0-9a-f]{16} /", "its", table).splitlines()
+        == CLASS["the table"][0].splitlines()
+    )
+    assert told.splitlines() == CLASS["what ben is told"][0].splitlines()
     cells = nbformat.read(tmp_path / f"grades-{NAME}/paper-12.4.ipynb", as_version=4).cells
     sheet = "\n".join(cell.source for cell in cells)
     shown = ["<details open>", "1 of 2", "Both sums", "Unlike", "12.4 again", "are\none", "is gone"]
@@ -304,7 +260,7 @@ def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, pretended, caps
 
 
 def grade_exam(folder, edition=EDITION):
-    (folder / "exam.py").write_text(EXAM)
+    (folder / "exam.py").write_text(CLASS["an exam"][0])
     grade_folder(BOOK, edition, folder, exam=folder / "exam.py")
     return table_of(folder)
 
@@ -322,14 +278,14 @@ def graded_by_hand(folder, *changes):
     return grade_exam(folder)
 
 
-def test_what_a_teacher_and_a_spreadsheet_write_stays(tmp_path, pretended, capsys, monkeypatch):
+def test_what_a_teacher_and_a_spreadsheet_write_stays(tmp_path, asked, capsys, monkeypatch):
     moved = ("submission,1 points", "note,submission,1 points"), ("\nby ", "\nlate?,by ")
     saved = (",", ";"), ("0.5", "0,5"), ("\n", ";;\r\n"), ("by ben", '"by ben"')
     table = graded_by_hand(tmp_path, *moved, *saved, ("late?;by a", ";;\r\nlate?;by a"))
     points = {name: (row["points"], row["note"]) for name, row in table.items()}
     marks = {"0012345": "2", "ann": "1.5", "ben": "0", "cleo": "2"}
     assert points == {name: (mark, "late?") for name, mark in marks.items()}
-    assert len(pretended) == 3
+    assert len(asked) == 3
     hand_in(tmp_path, ann=FAILS, cleo=PASSES, ben=notebook_of("wrong"))
     (tmp_path / "0012345.ipynb").unlink()
     path, ours = tmp_path / "grades-exam.csv", submissions.grade
@@ -347,58 +303,49 @@ def test_what_a_teacher_and_a_spreadsheet_write_stays(tmp_path, pretended, capsy
     assert capsys.readouterr().out.endswith("as nobody has this name: by 0012345\n")
 
 
-# What a spreadsheet does to a table, and what is said before anything is written.
-SPOILED = [
+SPOILED = [  # by a spreadsheet
     ("2.2 points", "02. Feb", "no column '2.2 points'. Mend it"),
-    ("0.5", "01. May", "'1 points' of 'by ann' must be a number, got '01. May'"),
     ("0.5", "nan", "'1 points' of 'by ann' must be a number, got 'nan'"),
     ("by ann,0.5", "by ann,0,5", "more cells than columns in the row of 'by ann'"),
     ("by 0012345", "by ann", "two rows of 'by ann'"),
     ("submission", "name", "with its column 'submission'"),
-    (",notebook", ",", "no column 'notebook'"),
 ]
 
 
 @pytest.mark.parametrize(("old", "new", "says"), SPOILED)
-def test_a_table_that_would_lose_points_is_not_written(tmp_path, pretended, old, new, says):
+def test_a_table_that_would_lose_points_is_not_written(tmp_path, asked, old, new, says):
     with pytest.raises(BookError, match=re.escape(says)):
         graded_by_hand(tmp_path, (old, new))
     assert new in (tmp_path / "grades-exam.csv").read_text()
 
 
-def test_only_what_is_new_or_late_is_graded_again(tmp_path, pretended, monkeypatch):
+def test_only_what_is_new_or_late_is_graded_again(tmp_path, asked):
     hand_in(tmp_path, ann=FAILS, ben=FAILS)
     seed, seeds = tmp_path / ".grading-seed", []
-    changes = [lambda: None, lambda: hand_in(tmp_path, ben=PASSES), seed.unlink]
-    for count, change in zip((2, 2, 3), changes, strict=True):
+    for new, change in (
+        ([3, 3], list),
+        ([], lambda: hand_in(tmp_path, ben=notebook_of("late", CHECK))),
+        ([3, 1], list),  # what is late is asked once more, alone, and the next time
+        ([3, 1], lambda: (tmp_path / "grades-exam/ann.txt").unlink()),
+        ([3, 3, 1], seed.unlink),
+        ([3, 3, 1], list),
+    ):
+        asked.clear()
         grade_exam(tmp_path)
-        assert len(pretended) == count
+        assert asked == new
         seeds.append(seed.read_text())
         change()
-    grade_exam(tmp_path)
-    assert len(pretended) == 5
-    assert seeds == [seeds[0]] * 3 != [seed.read_text()] * 3
+    assert seeds == [seeds[0]] * 5 + [seeds[5]] != [seeds[0]] * 6
     assert seed.stat().st_mode & 0o077 == 0
+    asked.clear()
     grade_exam(tmp_path, BOOK.editions[1])  # of another framework
-    (tmp_path / "grades-exam/ann.txt").unlink()
-    asked, late = [], ["", "late", "", "late", "late"]  # from the end: one of two is late again
-
-    def grade(notebook, questions, _):
-        asked.append(len(questions))
-        found = {q.exercise.number: late.pop() if late else "" for q in questions}
-        return {n: Result(n, "error", "", x and "no answer after 10 s") for n, x in found.items()}
-
-    assert len(pretended) == 7
-    monkeypatch.setattr(submissions, "grade", grade)
-    for questions in ([3, 2], [3, 2, 3], [3, 2, 3]):  # late at last, it is graded the next time
-        grade_exam(tmp_path, BOOK.editions[1])
-        assert asked == questions
+    assert asked == new
 
 
-def test_bad_input_is_one_line(tmp_path, pretended):
+def test_bad_input_is_one_line(tmp_path, asked):
     folder, exam = tmp_path / "class", tmp_path / "exam.py"
     for change, says in (
-        (lambda: None, "must be a folder with notebooks, got '"),
+        (list, "must be a folder with notebooks, got '"),
         (folder.mkdir, "has no notebooks"),
         (lambda: hand_in(folder, ann=notebook_of("1")), "no notebook checks an exercise of the"),
         (lambda: exam.write_text("x = 1"), "defines no Exercise"),
