@@ -51,6 +51,7 @@ def test_a_layer_stays_lazy_inside_a_transform_and_is_copied_and_loaded_before_a
     for other in (copy.deepcopy(layer), layer):
         other.load_state_dict(made.state_dict())
         assert torch.equal(other(x, x, x), want)
+        assert type(other.W_q) is torch.nn.Linear
 
 
 @every_layer
@@ -93,6 +94,8 @@ def test_kept_weights_have_no_graph_are_not_copied_and_none_unless_asked_for(nam
     func.vmap(lambda q: layer(q, keys, values))(torch.stack([queries, queries]))
     layer(queries.requires_grad_(), keys, values).sum().backward()
     assert not layer.attention_weights.requires_grad
+    lens = [torch.tensor(4), 2]  # a list may hold tensors
+    assert torch.equal(layer(queries, keys, values, lens), layer(queries, keys, values, [4, 2]))
     for twin in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
         assert twin.attention_weights is None
         assert torch.equal(twin(queries, keys, values), layer(queries, keys, values))
