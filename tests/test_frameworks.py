@@ -9,7 +9,6 @@ import sys
 import pytest
 
 from bookbinder.__main__ import main
-from bookbinder.execution import kernel_environment
 from bookbinder.files import read_notebook
 from d2l_attention import frameworks
 from tests.conftest import FRAMEWORK, ROOT, TINY, write_files
@@ -51,11 +50,7 @@ def test_a_framework_says_all_that_others_ask(edition):
     for path in edition.notebooks.glob("*.ipynb") if framework.EXACT else ():
         code = [cell.source for cell in read_notebook(path).cells if cell.cell_type == "code"][:2]
         assert framework.EXACT in "\n".join(code), path  # the first may install the book
-
-
-def test_a_framework_of_the_book_is_known_and_an_unknown_one_is_refused():
-    assert {edition.framework for edition in BOOK.editions} == set(frameworks.known())
-    with pytest.raises(ValueError, match="no framework 'mxnet'; known: "):
+    with pytest.raises(ValueError, match=f"no framework 'mxnet'; known: .*{edition.framework}"):
         frameworks.load("mxnet")
 
 
@@ -73,24 +68,3 @@ def test_a_framework_that_is_missing_says_what_installs_it(tiny, monkeypatch, ca
         assert f"in {FRAMEWORK.NAME} needs {' and '.join(FRAMEWORK.PACKAGES)}: " in error
         assert f'`pip install "d2l-attention[{name}]"`, or in the folder of the book' in error
         assert error.strip().endswith(f"`make setup FRAMEWORK={name}`")
-
-
-@pytest.mark.slow
-def test_the_module_loads_neither_exercises_nor_another_framework():
-    own = f"import {', '.join(FRAMEWORK.PACKAGES)}"  # may load much
-    code = f"{own}; import sys; before = {{*sys.modules}}; import d2l_attention.{FRAMEWORK.PACKAGE}"
-    command = [sys.executable, "-c", f"{code}; print(*{{*sys.modules}} - before)"]
-    loaded = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
-    others = {frameworks.load(name).PACKAGE for name in frameworks.known()} - {FRAMEWORK.PACKAGE}
-    assert not loaded & (others | {"d2l_attention.practice", "matplotlib"})
-
-
-def test_kernels_of_a_framework_see_a_gpu_only_when_asked(monkeypatch):
-    monkeypatch.delenv("D2L_DEVICE", raising=False)
-    jax, tensorflow = kernel_environment("jax"), kernel_environment("tensorflow")
-    assert (jax["JAX_PLATFORMS"], tensorflow["CUDA_VISIBLE_DEVICES"]) == ("cpu", "-1")
-    assert not [name for name in kernel_environment("pytorch") if name.startswith("JAX")]
-    monkeypatch.setitem(os.environ, "D2L_DEVICE", "cuda")
-    assert kernel_environment("jax")["JAX_PLATFORMS"] == ""
-    assert "CUDA_VISIBLE_DEVICES" not in (on_gpu := kernel_environment("tensorflow"))
-    assert (on_gpu["NVIDIA_TF32_OVERRIDE"], on_gpu["TF_FORCE_GPU_ALLOW_GROWTH"]) == ("0", "true")
