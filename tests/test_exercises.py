@@ -15,7 +15,7 @@ import pytest
 
 import d2l_attention
 from bookbinder.classroom import sandbox
-from d2l_attention.frameworks import code_of_others, load, to_numpy
+from d2l_attention.frameworks import code_of_others
 from d2l_attention.practice import audit
 from d2l_attention.practice.audit import as_answer
 from d2l_attention.practice.checking import examine
@@ -35,13 +35,8 @@ def test_an_exercise_names_four_mistakes_and_lets_no_wrong_answer_through(exerci
     assert len(exercise.mistakes) >= 4
     assert find(exercise.number) is exercise  # so numbers are those of chapters, each only once
     if exercise.inputs:
-        right = as_answer(exercise.reference, FRAMEWORK)
-
-        def off(*inputs):
-            numbers = np.asarray(to_numpy(right(*inputs)), np.float64)
-            return load(FRAMEWORK).make_array(1.001 * numbers + 0.001)
-
-        assert not examine(exercise, off, FRAMEWORK).passed
+        off = lambda *inputs: 1.001 * np.asarray(exercise.reference(*inputs), float) + 0.001  # noqa: E731
+        assert not examine(exercise, as_answer(off, FRAMEWORK), FRAMEWORK).passed
 
 
 @pytest.mark.slow
@@ -74,7 +69,6 @@ def test_nobody_is_told_the_value_that_is_asked_for(exercise):
     secret = {abs(float(x)) for x in right.ravel()} - set(range(10))
     for mistake in exercise.mistakes:
         assert not {abs(n) for n in numbers_in(mistake.say)} & secret
-        assert not re.search(r"(half|quarter|twice) of it|[Dd]ivide by a", mistake.say)
 
 
 def answers_to_import():

@@ -31,17 +31,11 @@ SHAPE = Exercise("0.2", (2, 1, 4))
 HALVES = Exercise("0.3", lambda x: x / 2, inputs([[1.0, -2, 4]], [[9.0, 3], [6, 5]]))
 SIGNS = Exercise("0.4", lambda x: np.sign(x).astype(int), inputs([1.5, -2, 0], [1.0, 2]))
 TOTAL = Exercise("0.5", lambda x: x.sum(), inputs([1.0, 2], [4.0, 5, 6]))
-DEEP = Exercise("0.6", lambda x: x, inputs(np.zeros((2, 20, 30)), np.ones((3, 20, 30))))
+DEEP = Exercise("0.6", lambda x: x, inputs(np.zeros((2, 20, 30)), np.ones((2, 9, 30))))
 STRICT = Exercise("0.7", row_shares, two_inputs, gradient=True)
 ROUGH = Exercise("0.7", row_shares, two_inputs, tolerance=1e-2)
 SMALL = Exercise("0.8", row_shares, two_inputs, most_elements=lambda x: x.size)
 STREAM = Exercise("0.9", lambda x: x.sum(0), two_inputs, stream=True)
-KEPT = Exercise(
-    "0.10",
-    lambda keep, x: x * keep,
-    lambda rng: ((x > 0.5, x) for (x,) in two_inputs(rng)),
-    gradient=True,
-)
 
 
 @SHARES.expects
@@ -58,7 +52,9 @@ class SharesMistakes:
 
 
 RIGHT = row_shares(SHARES.cases()[0][0].astype(float))
-INFINITE = "infinite. Look for 0/0, for inf - inf, for 0 times inf or the log of 0: rows"
+ZEROS, ONES = "  ".join(["0.0000"] * 8), " ".join(["1.0000*"] * 8)
+CUT = "part [1] of shape (2, 20, 30)\ntarget" + " " * 60 + "your answer\n"
+CUT += f"{ZEROS}    {ONES}\n" * 8 + "0.6 wrong. 600 of 1200 entries differ; the first at [1, 0, 0]"
 
 
 def shares(x):
@@ -78,7 +74,7 @@ ANSWERS = [
     (SHARES, lambda x: array(RIGHT), "hard-coded", "same values for every input"),
     (SHARES, lambda x: shares(x) if len(x) == 2 else x, "hard-coded", "(shapes (4, 5))"),
     (SHARES, lambda x: x * float("nan"), "not a finite number", "entries are NaN"),
-    (SHARES, lambda x: shares(x) / (len(x) == 2), "not a finite number", INFINITE),
+    (SHARES, lambda x: shares(x) / (len(x) == 2), "not a finite number", "log of 0: rows"),
     (SHARES, lambda x: x, "rows that do not sum to 1", "must sum to 1, and yours sum to 1."),
     (SHARES, lambda x: xp.flip(shares(x), (1,)), "another order", "repeat_interleave"),
     (SHARES, lambda x: xp.swapped(shares(x)), "wrong shape", "transposed"),
@@ -109,6 +105,7 @@ ANSWERS = [
     (HALVES, lambda x: x.shape and None, "nothing returned", "None. Is a `return` missing?"),
     (TOTAL, lambda x: x[0], "different numbers", "1 of 1 entries differ; the first should"),
     (SIGNS, lambda x: x / abs(x + 1e-9), "wrong data type", "integer, and yours is float32"),
+    (DEEP, lambda x: x + array([[[0.0]], [[1]]]), "different numbers", CUT),
     (SIGNS, lambda x: x > 0, "different numbers", "the first at [1] should be -1 and is 0.$"),
     (SHAPE, (2, 1, 5), "different numbers", "1 of 3 numbers differ"),
     (SHAPE, (2, 1), "wrong shape", "must have shape (3,), and yours has (2,).$"),
@@ -153,16 +150,7 @@ def test_target_and_answer_stand_side_by_side():
     html = [result.html() for result in results]
     assert [text.count("outline:2px solid #d") for text in html] == [3, 0, 1, 2, 1, 0, 1]
     assert [text.count("<table") for text in html] == [2, 2, 2, 2, 1, 2, 2]
-    colored = ["background-color" in check(*x).html() for x in ((SHARES, shares), (HALVES, shares))]
-    assert colored == [True, False]
-
-
-def test_long_and_deep_answers_are_cut():
-    off = check(DEEP, lambda x: x + array(np.eye(1, 600 * len(x), 663).reshape(x.shape)))
-    first, _, *rows, last = off.text().splitlines()
-    assert first == "part [1] of shape (2, 20, 30)"
-    assert [len(row.split()) for row in rows] == [16] * 8
-    assert "1 of 1200 entries differ; the first at [1, 2, 3]" in last
+    assert "background-color" in check(SHARES, shares).html()
 
 
 def test_right_numbers_pass_whatever_holds_them_but_where_a_gradient_counts():
@@ -171,11 +159,9 @@ def test_right_numbers_pass_whatever_holds_them_but_where_a_gradient_counts():
         lenient, strict = check(ROUGH, answer), check(STRICT, answer)
         assert (lenient.passed, strict.mistake) == (True, "another type")
         assert strict.message in lenient.message
-    kept = check(KEPT, lambda keep, x: xp.where(keep, x, 0 * x))
-    assert (kept.passed, kept.message) == (True, "Your answer is right on 2 inputs.")
 
 
-@pytest.mark.parametrize(("number", "others"), [("3.9", "3.1"), ("words", "none")])
-def test_an_unknown_exercise_is_named(number, others):
-    with pytest.raises(ValueError, match=f"for exercise '{number}'; with a check: {others}$"):
-        check(number, None)
+def test_an_unknown_exercise_is_named():
+    for number, others in (("3.9", "3.1"), ("words", "none")):
+        with pytest.raises(ValueError, match=f"for exercise '{number}'; with a check: {others}$"):
+            check(number, None)
