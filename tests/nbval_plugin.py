@@ -11,11 +11,10 @@ from bookbinder.solutions import unfolded
 
 
 def pytest_configure():
+    def read(*arguments, **options):
+        return unfolded(nbformat.read(*arguments, **options))
+
     plugin.nbformat = SimpleNamespace(**vars(nbformat) | {"read": read})
-
-
-def read(*arguments, **options):
-    return unfolded(nbformat.read(*arguments, **options))
 
 
 def pytest_itemcollected(item):

@@ -47,10 +47,8 @@ def test_the_files_are_what_the_script_draws_light_and_described_for_those_who_d
     assert files == TEXTS
     assert [f"card_{number}" for number, _ in enumerate(BOOK.parts, start=1)] == CARDS
     for name, svg in DRAWN.items():
-        assert svg.get("role") == "img", name
         assert svg.find(SVG + "title").text, name
         assert len(svg.find(SVG + "desc").text) > 80, name
-        assert svg.get("viewBox") == f"0 0 {svg.get('width')} {svg.get('height')}"
         assert int(svg.get("width")) <= 720, name  # it fits a page
         if name in CARDS:
             assert (svg.get("width"), svg.get("height")) == ("320", "176"), name
@@ -68,8 +66,6 @@ def test_a_chapter_begins_with_the_strip_and_the_step_that_it_changes(path):
     assert head[2] == f"strip_{chapter}"
     assert head[1].endswith(shown.change)
     assert all(step in shown.change for step in shown.lit), "its words do not name the step"
-    bold = re.findall(r"<tspan font-weight=\"bold\">(.*?)</tspan>", TEXTS[head[2]])
-    assert bold == list(shown.lit.values())
 
 
 def test_words_are_drawn_in_a_language_and_formulas_as_they_are():

@@ -24,7 +24,6 @@ PICTURE = """<?xml version="1.0"?>
 """
 CHANGES = {  # what another CPU may draw, and what a reader could see: which part is named then
     ("30.123456", "30.12345"): "",
-    ("M 10 20", "M 10 20.01"): "",
     ("#0072b2", "#0274b0"): "",
     ("translate(3 4)", "translate(3.009 4)"): "",
     ("30.123456", "30.2"): "after #line2d_1: '30.2', stored '30.123456'",
@@ -34,7 +33,6 @@ CHANGES = {  # what another CPU may draw, and what a reader could see: which par
     ("L 30.123456 40", ""): "after #line2d_1: .*, stored ' L '",
     ("scale(0.09 -0.09)", "scale(0.091 -0.09)"): "stored .*scale\\(0.09 -0.09\\)",
     ("url(#p0123456789)", "url(#p0123456780)"): "stored",
-    ("</svg>", ""): "stored",
 }
 
 
@@ -106,6 +104,4 @@ def test_nbval_names_what_differs_and_binding_takes_it(tmp_path, request, new, s
     assert bound == notebook(new if reason else stored)
     ignored = {"tags": ["nbval-ignore-output"]}  # it differs by nature
     keep_equal_outputs(bound := notebook(new, **ignored), notebook(stored, **ignored))
-    assert bound == notebook(stored, **ignored)
-    keep_equal_outputs(bound, v4.new_notebook())
     assert bound == notebook(stored, **ignored)
