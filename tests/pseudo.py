@@ -1,8 +1,7 @@
 """A language that no one speaks: letters have marks, so that one sees what stays English.
 
-`PSEUDO` says this book's messages in it; `pseudo_book` is this book with catalogs in it for one of
-its languages. `translated_sample` tells what becomes of a chapter that has everything, as text: the
-command `python -m tests.pseudo` stores it, to be looked at line by line.
+`PSEUDO` says this book's messages in it, and `pseudo_book` has catalogs in it. `told` tells what
+becomes of a chapter that has everything: `python -m tests.pseudo` stores it, to be looked at.
 """
 
 import copy
@@ -18,30 +17,24 @@ from babel.messages.catalog import Catalog
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
+from bookbinder import catalogs
 from bookbinder.binding import bind_translation, notebook_path, read_edition_chapters
-from bookbinder.catalogs import (
-    INTERFACE,
-    PAGES,
-    WORDS_IN_FORMULA,
-    as_po,
-    catalog_file,
-    read_catalog,
-    translations,
-)
+from bookbinder.catalogs import PAGES, WORDS_IN_FORMULA, as_po, catalog_file, read_catalog
 from bookbinder.config import FILE, Book, read_book
 from bookbinder.files import as_text, write_whole
 from bookbinder.language import COMPOSED, Language
 from bookbinder.messages import page_file, templates, update_messages
 from bookbinder.page import Page, lines_of, shown_words
+from bookbinder.publish import published
 from bookbinder.worksheets import bind_worksheets
-from tests.conftest import DATA, ROOT, bind_without_running, write_files
+from tests.conftest import DATA, ROOT, write_files
 from tests.this_book import BOOK
 
 LANGUAGE = "id"  # in whose place it stands
 PLAIN, MARKED = "aeiouycnsztlrgkdAEIOUYCNSZTLRGKDW", "áéíóúýčñšžťĺŕğķďÁÉÍÓÚÝČÑŠŽŤĹŔĞĶĎＷ"
 MARKS = str.maketrans(PLAIN, MARKED)
 AS_WRITTEN = re.compile(
-    r"\$\$.*?\$\$|\$[^$]+\$|`[^`]*`|<[^>]*>|\{\{?\w+\}\}?|\]\((?:[^()]|\([^()]*\))*\)|https?://\S+"
+    r"(\$\$.*?\$\$|\$[^$]+\$|`[^`]*`|<[^>]*>|\{\{?\w+\}\}?|\]\((?:[^()]|\([^()]*\))*\)|https?://\S+)"
 )
 # What of the book a copy shares; the catalogs and all that is built are its own.
 SHARED = ("bookbinder", "d2l_attention", "notebooks", "README.md", "TEACHING.md", "EXERCISES.md")
@@ -53,20 +46,17 @@ FILES = re.findall(
 OUTPUT = re.compile(r"\n```(stream|\w+/[\w+]+)\n(.*?\n)```\n", re.DOTALL)
 MISTAKES = (DATA / "mistakes.txt").read_text("utf-8").splitlines()
 STORED = DATA / "everything_translated.txt"
+messages = cache(lambda: templates(BOOK))
 
 
 def pseudo(text: str) -> str:
     if "$" not in text and WORDS_IN_FORMULA.search(text):
         return WORDS_IN_FORMULA.sub(lambda found: f"\\text{{{pseudo(found[1])}}}", text)
-    parts, at = [], 0
-    for kept in AS_WRITTEN.finditer(text):
-        parts += [text[at : kept.start()].translate(MARKS), kept[0]]
-        at = kept.end()
-    return "".join([*parts, text[at:].translate(MARKS)])
+    parts = AS_WRITTEN.split(text)  # every second one is kept
+    return "".join(p if at % 2 else p.translate(MARKS) for at, p in enumerate(parts))
 
 
 def in_pseudo(catalog: Catalog, left_out: str = "\n") -> Catalog:
-    """Return a catalog with translations; messages that have these words stay without one."""
     made = copy.deepcopy(catalog)
     for message in made:
         message.string = pseudo(message.id or "") if left_out not in message.id else ""
@@ -74,15 +64,10 @@ def in_pseudo(catalog: Catalog, left_out: str = "\n") -> Catalog:
 
 
 @cache
-def messages() -> dict:
-    return templates(BOOK)
-
-
-@cache
 def said(name: str) -> dict[str, str]:
     """Return what this book's catalog of a name says in the pseudo-language."""
-    catalog = messages().get(INTERFACE if name == COMPOSED else name, Catalog(fuzzy=False))
-    return translations(in_pseudo(catalog))
+    found = messages().get(catalogs.INTERFACE if name == COMPOSED else name, Catalog(fuzzy=False))
+    return catalogs.translations(in_pseudo(found))
 
 
 PSEUDO = Language(LANGUAGE, said)
@@ -103,8 +88,7 @@ def pseudo_book(root: Path) -> Book:
     return book
 
 
-def mistakes(of: str) -> list[list[str]]:
-    """Return mistakes of an author or translator: what is replaced, by what, and what is told."""
+def mistakes(of: str) -> list[list[str]]:  # what is replaced, by what, and what is told
     return [line.split(" → ")[1:] for line in MISTAKES if line.startswith(of)]
 
 
@@ -124,10 +108,11 @@ def sample_book(root: Path) -> Book:
     write_files(root, {name: OUTPUT.sub("", text) for name, text in FILES})
     (root / "d2l_attention").mkdir()
     (root / "d2l_attention/practice").symlink_to(ROOT / "d2l_attention/practice")
-    book = bind_without_running(root)
-    path = notebook_path(book.editions[0], SAMPLE)
-    notebook = with_outputs_of(dict(FILES)[f"book/{SAMPLE}.md"], nbformat.read(path, as_version=4))
-    path.write_text(as_text(notebook), encoding="utf-8")
+    book, texts = read_book(root), dict(FILES)
+    for chapter in read_edition_chapters(book, book.editions[0]):
+        notebook = published(chapter, chapter.notebook)
+        notebook = with_outputs_of(texts[f"book/{chapter.name}.md"], notebook)
+        write_whole(notebook_path(book.editions[0], chapter.name), as_text(notebook))
     update_messages(book, LANGUAGE)
     for path in catalog_file(book, LANGUAGE, "").parent.glob("*.po"):
         catalog = in_pseudo(read_catalog(book, LANGUAGE, path.stem), "never translated")
@@ -147,8 +132,7 @@ def told(book: Book) -> str:
     facts += [page.passage("question"), page.outputs, shown_words([chapter])]
     for name in (SAMPLE, "notation", "screen", *PAGES):
         catalog = read_catalog(book, LANGUAGE, name)
-        texts = [f"{m.locations[0][0]}: {m.id}{' (fuzzy)' * m.fuzzy}" for m in catalog if m.id]
-        facts += texts
+        facts += [f"{m.locations[0][0]}: {m.id}{' (fuzzy)' * m.fuzzy}" for m in catalog if m.id]
     for x in filter(lambda line: line.text, lines_of(chapter, fenced=True)):
         line = [x.where.partition(":")[2], x.kind, x.level, x.is_first and "first", x.fold]
         line += [x.role or (x.section and f"in {x.section}"), x.label, x.bold, x.citations]

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from functools import partial
 
 import pytest
 import yaml
@@ -20,63 +19,43 @@ from bookbinder.page import slug
 from bookbinder.steps import title_in_contents
 from bookbinder.worksheets import names_in, parsed, students
 from tests.conftest import ROOT
-from tests.this_book import BOOK, checked_exercises, pages
+from tests.this_book import BOOK, chapters, checked_exercises, pages
 
 FIRST = BOOK.editions[0]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-MAKEFILE = (ROOT / "Makefile").read_text()
-TARGETS = re.findall(r"^([a-z-]+):.*##", MAKEFILE, re.MULTILINE)
+TARGETS = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("*.md"))}
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 of_each_edition = pytest.mark.parametrize("edition", BOOK.editions, ids=lambda e: e.framework)
 
 
-def code_of(edition):
-    """Yield each code cell of an edition as it is written, with its place."""
-    for chapter in (page.chapter for page in pages(edition)):
-        for index, cell in enumerate(chapter.notebook.cells):
-            if cell.cell_type == "code":
-                yield chapter.where(index), cell
+@of_each_edition
+def test_generated_files_are_what_the_source_gives(edition):
+    assert stale_files(BOOK, edition, chapters(edition)) == [], "run `make notebooks`"
 
 
 @of_each_edition
-def test_generated_files_are_what_the_source_gives(edition):
-    chapters = [page.chapter for page in pages(edition)]
-    assert stale_files(BOOK, edition, chapters) == [], "run `make notebooks`"
+def test_cells_are_formatted_to_79_columns_and_folded_ones_only_draw(edition, tmp_path):
+    for chapter in chapters(edition):
+        for index, cell in enumerate(chapter.notebook.cells):
+            if cell.cell_type == "code":
+                where = chapter.where(index)
+                assert max(map(len, cell.source.splitlines())) < 80, where
+                draws = not re.search(r"#@save|\bcheck\(", cell.source)
+                assert draws or "drawing" not in tags_of(cell), where
+                file = tmp_path / (where.rpartition("/")[2].replace(":", "_line_") + ".py")
+                file.write_text(cell.source.replace("#@save", "# @save") + "\n", encoding="utf-8")
+    options = ["--isolated", "--no-cache", "--diff", "--line-length=79"]
+    subprocess.run([sys.executable, "-m", "ruff", "format", *options, tmp_path], check=True)
 
 
 @pytest.mark.slow
 @of_each_edition
-def test_stored_outputs_are_whole(edition):
+def test_outputs_are_whole_and_no_worksheet_shows_or_needs_a_solution(edition):
     for page in pages(edition):
         for index, text in output_problems(page.executed):
             pytest.fail(cell_message(page.chapter, page.executed, index, text))
-
-
-@of_each_edition
-def test_code_that_is_folded_only_draws(edition):
-    for where, cell in code_of(edition):
-        if "drawing" in tags_of(cell):
-            assert not re.search(r"#@save|\bcheck\(", cell.source), where
-
-
-@of_each_edition
-def test_cells_are_formatted_to_79_columns(edition, tmp_path):
-    for where, cell in code_of(edition):
-        assert max(map(len, cell.source.splitlines())) < 80, where
-        file = tmp_path / (where.rpartition("/")[2].replace(":", "_line_") + ".py")
-        file.write_text(cell.source.replace("#@save", "# @save") + "\n", encoding="utf-8")
-    command = [sys.executable, "-m", "ruff", "format", "--isolated", "--no-cache", "--diff"]
-    command += ["--line-length=79", tmp_path]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-
-
-@pytest.mark.slow
-@of_each_edition
-def test_no_worksheet_shows_or_needs_a_solution(edition):
-    for page in pages(edition):
         sheet = students(page.chapter, page.executed)
         kept = {line.strip() for cell in sheet.cells for line in cell.source.splitlines()}
         lines = [line.strip() for c in page.executed.cells for line in c.source.splitlines()]
@@ -117,15 +96,11 @@ def test_teachers_have_every_exercise_in_a_table_and_as_homework_once():
 
 def test_the_readme_lists_every_chapter_with_its_title_and_minutes():
     rows = re.findall(r"^\| \[(.*)\]\((.*)\) \|.*\| (\d+) \| (\d*) \|$", PAGES["README.md"], re.M)
-    assert rows == [
-        (
-            title_in_contents(BOOK, page.name, page.lines[0].title),
-            BOOK.named(notebook_path(FIRST, page.name)),
-            *(str(part or "") for part in page.minutes()),
-        )
-        for page in pages(FIRST)
-        if page.number is not None
-    ]
+    numbered = (page for page in pages(FIRST) if page.number is not None)
+    for row, page in zip(rows, numbered, strict=True):
+        title = title_in_contents(BOOK, page.name, page.lines[0].title)
+        minutes = (str(part or "") for part in page.minutes())
+        assert row == (title, BOOK.named(notebook_path(FIRST, page.name)), *minutes)
     for part in PAGES["README.md"].split("\n| **")[1:]:
         minutes = re.findall(r"\| (\d+) \| (\d*) \|$", part, re.M)
         sums = [f"{sum(int(m or 0) for m in of) / 60:g}" for of in zip(*minutes, strict=True)]
@@ -141,39 +116,17 @@ def test_the_example_of_the_readme_runs(tmp_path, monkeypatch):
     assert (tmp_path / "weights.svg").read_text().count("<svg") == 1
 
 
-def test_every_dependency_is_pinned_exactly_to_a_version_that_fits():
-    text = (ROOT / "constraints.txt").read_text()
-    lines = re.findall(r"^([^#\s]+)==([\d.]+(?:post\d+)?)$", text, re.M)
-    pins = {name.lower(): pin for name, pin in lines}
-    for line in (*PROJECT["dependencies"], *(line for extra in EXTRAS.values() for line in extra)):
-        needed = Requirement(line)
-        assert ">=" not in line or needed.specifier.contains(pins[needed.name.lower()]), needed
-
-
 def test_pages_name_targets_of_make_extras_and_what_windows_runs():
     for name in ("README.md", "CONTRIBUTING.md", "TEACHING.md"):
         code = "\n".join(re.findall(r"```.*?```|`[^`\n]+`", PAGES[name], re.DOTALL))
         calls = re.findall(r"\bmake((?: +[\w./=-]+)+)", re.sub(r"(?m)(^|\s)#.*$", "", code))
         named = re.findall(r"(?<!\S)[a-z][a-z-]*(?!\S)", " ".join(calls))
-        assert named
-        assert {*named} <= {*TARGETS}, name
+        assert set() < {*named} <= {*TARGETS}, name
     assert {*",".join(re.findall(r'"\.\[([^]]+)\]"', PAGES["TEACHING.md"])).split(",")} <= {*EXTRAS}
     (lines,) = re.findall(r"^py -m venv .*?(?=^```)", PAGES["README.md"], re.M | re.S)
     workflows = [path.read_text("utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")]
     run = re.findall(r"- run: (python .*)", "\n".join(workflows))
-    assert run
-    assert {*run} <= {*lines.replace(".venv\\Scripts\\python", "python").splitlines()}
-
-
-def test_make_lists_its_commands_where_nothing_is_set_up_and_names_mistakes(tmp_path):
-    plain = {key: value for key, value in os.environ.items() if "MAKE" not in key}
-    make = partial(subprocess.run, capture_output=True, text=True, env=plain)
-    error = make(["make", "-n", "check", "FRAMEWORK=a b"], cwd=ROOT).stderr
-    assert f"no framework 'a b' in book.toml; known: {BOOK.editions[0].framework} " in error
-    (tmp_path / "Makefile").write_text(MAKEFILE)
-    commands = make(["make", "-s", "PYTHON=none"], cwd=tmp_path).stdout.splitlines()[:-1]
-    assert [line.split()[0] for line in commands] == TARGETS
-    assert f".PHONY: help {' '.join(TARGETS)}\n" in MAKEFILE  # a folder of that name stops none
+    assert set() < {*run} <= {*lines.replace(".venv\\Scripts\\python", "python").splitlines()}
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -185,7 +138,12 @@ def test_links_between_pages_lead_somewhere_and_no_merge_is_unresolved(name):
         assert not anchor or anchor in map(slug, titles), anchor
 
 
-def test_version_and_licenses_are_the_same_wherever_they_are_named():
+def test_versions_and_licenses_fit_wherever_they_are_named():
+    text = (ROOT / "constraints.txt").read_text("utf-8")
+    pins = dict(re.findall(r"^([^#\s]+)==([\d.]+(?:post\d+)?)$", text.lower(), re.M))
+    for line in (*PROJECT["dependencies"], *(line for extra in EXTRAS.values() for line in extra)):
+        needed = Requirement(line)
+        assert ">=" not in line or needed.specifier.contains(pins[needed.name.lower()]), needed
     released = re.findall(r"^## (\d\S*)", PAGES["CHANGELOG.md"], re.MULTILINE)
     assert [CITATION["version"], released[0]] == [d2l_attention.__version__] * 2
     assert PROJECT["license"] == " AND ".join(CITATION["license"])

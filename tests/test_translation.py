@@ -1,6 +1,5 @@
 """Other languages: what translations must keep, a sample, and all of this book in the pseudo."""
 
-import ast
 import copy
 import re
 from dataclasses import replace
@@ -27,9 +26,9 @@ from tests.pseudo import LANGUAGE, PSEUDO, STORED, mistakes, pseudo, sample_book
 from tests.this_book import BOOK, pages
 
 YOURS = invitation()
-MESSAGES = {text for text, _ in practice_messages(ROOT)}
-# What of the messages would be seen if it stayed: their longer parts without fields.
-PLAIN = {p for text in MESSAGES for p in re.split(r"\{\w+\}", text) if len(p.strip()) > 8}
+KINDS = {"d2l-explorer", "d2l-arcs", "border-left:4px solid", SVG}  # of outputs with words
+SAID = "{}".join(text for text, _ in practice_messages(ROOT))
+PLAIN = {part for part in re.split(r"\{\w*\}", SAID) if len(part.strip()) > 8}
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +38,12 @@ def sample(tmp_path_factory):
 
 def test_a_chapter_that_has_everything_is_read_and_said_as_stored(sample, capsys):
     update_messages(sample, LANGUAGE)  # again: it changes nothing, and says what is missing
-    lines = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"\S+02_everything.po: 2 of 37 missing", lines[0])
-    assert re.fullmatch(r"id: \d{3} messages, 3 missing", lines[-1])
+    out = capsys.readouterr().out
+    assert re.search(r": 2 of 37 missing\n(.*\n)*id: \d{3} messages, 3 missing\n$", out), out
     assert told(sample) == STORED.read_text("utf-8"), "if it should: python -m tests.pseudo"
 
 
-ORIGINAL = "The **mask** of [chapter 4](04_m.ipynb#A) has `n, m` entries, $x_1$, and *128* (4.2)."
-ORIGINAL += " {a} <kbd>x</kbd>"
+ORIGINAL = "The **mask** of [it](04_m.ipynb#A) has `n, m` entries, $x_1$, *128*, {a} <kbd>x</kbd>"
 
 
 @pytest.mark.parametrize(("old", "new", "told"), mistakes("translator"))
@@ -55,20 +52,19 @@ def test_a_slip_of_a_translator_is_named(old, new, told):
     assert disagreement("| a | b |", "| a, b |") == "lacks |"
 
 
-BROKEN = {  # a catalog, and what is told
-    b'msgid "a"\nmsgstr "b"\nhm\n': r"^book/locale/zh/x\.po:3: .*",
-    b"\xff": r"^book/locale/zh/x\.po: .*utf-8.*",
-    'msgid "`x`"\nmsgstr "x。"\n'.encode(): r"^book/locale/zh/x\.po: '`x`': lacks `x$",
-}
-
-
-@pytest.mark.parametrize("data", BROKEN)
-def test_what_is_wrong_with_a_catalog_is_told_in_a_line(tmp_path, data):
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b'msgid "a"\nmsgstr "b"\nhm\n', r":3: .*"),
+        (b"\xff", r": .*utf-8.*"),
+        ('msgid "`x`"\nmsgstr "x。"\n'.encode(), ": '`x`': lacks `x"),
+    ],
+)
+def test_what_is_wrong_with_a_catalog_is_told_in_a_line(tmp_path, data, told):
     book = replace(BOOK, root=tmp_path)
     write_whole(catalog_file(book, "zh", "x"), data)
-    with pytest.raises(BookError) as caught:
+    with pytest.raises(BookError, match=rf"^book/locale/zh/x\.po{told}$"):
         language_of(book, "zh").read("x")
-    assert re.fullmatch(BROKEN[data], str(caught.value))
 
 
 def left_in_english(text: str) -> list[str]:
@@ -81,50 +77,37 @@ def left_in_english(text: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("edition", BOOK.editions, ids=lambda edition: edition.framework)
 def test_this_book_says_every_sentence_also_in_outputs_and_sheets_and_keeps_their_parts(edition):
-    kinds = dict.fromkeys(("d2l-explorer", "d2l-arcs", "border-left:4px solid", SVG), 0)
+    seen = set()
     for page in pages(edition):
         for change in (published, students):
             english = change(page.chapter, page.executed)
             made = in_language(english, PSEUDO, page.name)
-            new, old = (
-                "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-                for notebook in (made, english)
-            )
+            assert checks_in(made) == checks_in(english)
+            new, old = ("\n".join(cell.source for cell in x.cells) for x in (made, english))
             assert pseudo("sentences of this chapter are in English still") not in new, page.name
             for part, same in {"](": "](", "<details": "<details", YOURS: pseudo(YOURS)}.items():
                 assert new.count(same) == old.count(part), (page.name, part)
-            assert checks_in(made) == checks_in(english)
         made = in_language(page.executed, PSEUDO, page.name)
         for cell, english in zip(made.cells, page.executed.cells, strict=True):
             for new, old in zip(cell.get("outputs", ()), english.get("outputs", ()), strict=True):
-                kinds[SVG] += new.get("data", {}).get(SVG, "").count("</text>")
-                for kind in filter(old.get("data", {}).get("text/html", "").count, kinds):
-                    kinds[kind] += 1
-                    for mime in ("text/html", "text/plain"):
-                        assert left_in_english(old.data[mime]), (page.name, cell.id)
-                        assert left_in_english(new.data[mime]) == [], (page.name, cell.id)
-                again = copy.deepcopy(old)
-                said_on_screen(again, str)  # in the same words
+                kinds = {kind for kind in KINDS if kind in str(old.get("data"))}
+                seen |= kinds
+                for mime in ("text/html", "text/plain") if kinds - {SVG} else ():
+                    assert left_in_english(old.data[mime]), (page.name, cell.id)
+                    assert left_in_english(new.data[mime]) == [], (page.name, cell.id)
+                said_on_screen(again := copy.deepcopy(old), str)  # in the same words
                 assert again == old
-    assert all(kinds.values())
+    assert seen == KINDS
 
 
-def test_all_that_practice_says_is_in_its_catalog():
+def test_practice_says_nothing_that_its_catalog_cannot_have_nor_needs_babel_for_it():
     for path in words.HERE.glob("*.py"):
-        source = path.read_text("utf-8")
-        assert "babel" not in source  # readers need not have it
-        calls = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call)]
-        said = [call.args[0] for call in calls if getattr(call.func, "id", "") in ("say", "worded")]
-        assert not [text for text in said if isinstance(text, ast.JoinedStr)], path.name
-        found = {text.value for text in said if isinstance(text, ast.Constant)}
-        assert found <= MESSAGES, path.name
+        assert not re.search(r"\b(say|worded)\(\s*f[\"']|babel", path.read_text("utf-8")), path
 
 
 def practised() -> list[tuple[str, str]]:
-    """Return what practice says of a mistake and in an explorer, as HTML and as text."""
     exercise = find("3.1")
-    (mistake,) = (m for m in exercise.mistakes if m.name == "window one step too early")
-    result = check(exercise, as_answer(mistake.wrong, current()))
+    result = check(exercise, as_answer(exercise.mistakes[0].wrong, current()))
     asked = {"caption": "C & D.", "question": "Q?", "steps": "lap", "lap": [0.0, 1.0]}
     shown = explore(lambda lap: [[lap, 0.5]], **asked)
     return [(result.html(), result.text()), (shown.html, shown.text)]
