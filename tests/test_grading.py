@@ -55,7 +55,7 @@ def sandboxed(test):
 
 def notebook_of(*cells):
     made = (new_code_cell(x) if isinstance(x, str) else new_markdown_cell(*x) for x in cells)
-    return new_notebook(cells=[*made])  # a list is a cell of words
+    return new_notebook(cells=[*made])
 
 
 def hand_in(folder, **notebooks):
