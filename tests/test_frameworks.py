@@ -11,7 +11,7 @@ import pytest
 from bookbinder.__main__ import main
 from bookbinder.files import read_notebook
 from d2l_attention import frameworks
-from tests.conftest import FRAMEWORK, ROOT, TINY, write_files
+from tests.conftest import ROOT, TINY, write_files
 from tests.this_book import BOOK
 
 MATHJAX = r"(?<!math)(?<!put)jax(?!=\")"  # has a `jax` in its own names
@@ -55,16 +55,17 @@ def test_a_framework_says_all_that_others_ask(edition):
 
 
 def test_a_framework_that_is_missing_says_what_installs_it(tiny, monkeypatch, capsys):
-    hidden = f"import sys; sys.modules.update(dict.fromkeys({FRAMEWORK.PACKAGES}))"
+    torch, name = frameworks.load("pytorch"), "pytorch"  # of the tiny book
+    hidden = f"import sys; sys.modules.update(dict.fromkeys({torch.PACKAGES}))"
     first = TINY["book/00_first.md"].replace("def double", "import torch  #@save\ndef double")
     write_files(tiny, {"sitecustomize.py": hidden, "book/00_first.md": first})
     monkeypatch.setenv("PYTHONPATH", f"{tiny}{os.pathsep}{ROOT}")
+    monkeypatch.setenv("D2L_FRAMEWORK", name)
     assert main(["bind"]) == 1
     assert not (tiny / "notebooks").exists()
     check = "from d2l_attention.practice import check; check('0.1', abs)"
     checked = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True)
-    name = os.environ["D2L_FRAMEWORK"]
     for error in (capsys.readouterr().err, checked.stderr):
-        assert f"in {FRAMEWORK.NAME} needs {' and '.join(FRAMEWORK.PACKAGES)}: " in error
+        assert f"in {torch.NAME} needs {' and '.join(torch.PACKAGES)}: " in error
         assert f'`pip install "d2l-attention[{name}]"`, or in the folder of the book' in error
         assert error.strip().endswith(f"`make setup FRAMEWORK={name}`")
