@@ -128,7 +128,7 @@
       says: says.textContent, out: out.textContent,
       wrong: [typed.ariaInvalid === "true", getComputedStyle(stage).opacity < 1],
       // It scrolls sideways, a digit is missing, and a line of width 0 would be printed.
-      bad: document.documentElement.scrollWidth > innerWidth || root.querySelector("svg.rows text:empty, [style*='stroke-width: 0px']") !== null,
+      bad: document.documentElement.scrollWidth > innerWidth || root.querySelector("svg.rows text:empty, [style*='stroke-width:0px']") !== null,
       arcs: [...root.querySelectorAll("svg path")].map((p) => [p.getAttribute("d"), p.style.strokeWidth, p.style.stroke]),
     };
   },
