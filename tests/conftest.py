@@ -10,11 +10,8 @@ from pathlib import Path
 import pytest
 from jupyter_client.manager import KernelManager
 
-from bookbinder.binding import bind_module, notebook_path, read_edition_chapters
-from bookbinder.config import Book, read_book
+from bookbinder.config import read_book
 from bookbinder.execution import kernel_environment
-from bookbinder.files import as_text
-from bookbinder.publish import published
 from d2l_attention.frameworks import known, load
 from tests import nbval_plugin
 
@@ -83,22 +80,6 @@ def write_files(root: Path, files: dict[str, str]) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
-
-
-def bind_without_running(root: Path) -> Book:
-    """Return the book in a folder, bound in English: its cells are counted and have no outputs."""
-    book = read_book(root)
-    for edition in book.editions:
-        chapters = read_edition_chapters(book, edition)
-        bind_module(book, edition, chapters)
-        edition.notebooks.mkdir(parents=True, exist_ok=True)
-        for chapter in chapters:
-            notebook = published(chapter, chapter.notebook)
-            code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-            for number, cell in enumerate(code, 1):
-                cell.execution_count = number
-            notebook_path(edition, chapter.name).write_text(as_text(notebook))
-    return book
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """What is installed: the wheel, which is the package alone, and what a notebook's cell asks for."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -9,7 +8,6 @@ import zipfile
 from functools import partial
 
 import pytest
-from packaging.requirements import Requirement
 
 from bookbinder.binding import read_edition_chapters
 from bookbinder.config import read_book
@@ -34,7 +32,6 @@ def test_the_wheel_holds_the_package_and_nothing_else(tmp_path):
     package = [path for path in (ROOT / "d2l_attention").rglob("*") if path.is_file()]
     files = {path.relative_to(ROOT).as_posix() for path in package}
     assert held == {name for name in files if "__pycache__" not in name}
-    assert {"d2l_attention/py.typed", "d2l_attention/practice/explorer.js"} <= held
 
 
 def test_pip_installs_what_the_cell_asks_where_the_package_is_missing_and_else_is_not_called(tiny):
@@ -44,7 +41,6 @@ def test_pip_installs_what_the_cell_asks_where_the_package_is_missing_and_else_i
     write_files(tiny, {"book.toml": f'repository = "{address}"\n' + TINY["book.toml"]})
     book = read_book(tiny)
     install = read_edition_chapters(book, book.editions[0])[0].notebook.cells[0].source
-    Requirement(re.search('book = "(.*)"', install)[1])  # pip is to refuse all else some day
     # Without the packages of the tests, and without a network, what this one needs is there.
     command = [sys.executable, "-S", "-c", f"{install}\nimport d2l_attention"]
     environment = os.environ | {"PYTHONPATH": str(tiny), "PIP_TARGET": str(tiny)}

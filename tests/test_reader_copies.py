@@ -78,9 +78,7 @@ def bring(root):
         print(str(error).replace(str(root), ""))
 
 
-def test_nothing_of_a_readers_is_lost_and_what_is_unchanged_follows_the_book(
-    tiny, monkeypatch, capsys
-):
+def test_nothing_of_a_readers_is_lost_and_the_rest_follows_the_book(tiny, monkeypatch, capsys):
     spoken = SimpleNamespace(said=lambda text: f"said: {text}")
     monkeypatch.setattr(reader_copies, "language_of", lambda *_: spoken)
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tiny / "jupyter"))

@@ -1,6 +1,6 @@
 """The book of this repository, read once for all tests, which must not change it."""
 
-import importlib
+import importlib.util
 from functools import cache
 
 from bookbinder.binding import notebook_path, read_edition_chapters
@@ -29,8 +29,7 @@ def pages(edition: Edition) -> list[Page]:
 
 def checked_exercises(number: int | None) -> set[str]:
     """Return the exercises of a chapter that are declared to have a check."""
-    name = f"chapter_{number or 0:02}"
-    if number is None or not (ROOT / f"d2l_attention/practice/{name}.py").exists():
+    name = f"d2l_attention.practice.chapter_{number or 0:02}"
+    if number is None or not importlib.util.find_spec(name):
         return set()
-    module = importlib.import_module(f"d2l_attention.practice.{name}")
-    return {exercise.number for exercise in exercises_in(module)}
+    return {exercise.number for exercise in exercises_in(importlib.import_module(name))}
