@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from d2l_attention.practice.gradients import central_differences
-from tests.contract.framework import adapter, array, dtype_of, framework, numpy, parameters
+from tests.contract.framework import adapter, array, dtype_of, framework, numpy
 
 HALF = ("float16", "bfloat16")
 TOLERANCE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-5, "float64": 1e-12}
@@ -15,7 +15,6 @@ TOLERANCE = {dtype: TOLERANCE[dtype] for dtype in adapter.DTYPES}
 
 
 def close(got, want, tolerance: float = 1e-5) -> None:
-    """Compare numbers of any kind, shapes too."""
     got, want = (np.asarray(numpy(x), np.float64) for x in (got, want))
     assert got.shape == want.shape
     np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
@@ -25,18 +24,6 @@ def gradients(answer: Callable, inputs, direction) -> list[np.ndarray]:
     """Return the gradient of sum(direction * answer) for each of the NumPy arrays."""
     found = framework.gradients(answer, tuple(inputs), np.ravel(direction).astype(np.float32))
     return [found[place] for place in range(len(inputs))]
-
-
-def slopes(layer, arrays, lens, size=None, **options) -> list[np.ndarray]:
-    """Return gradients of the sum of squared outputs (..., size) for arrays and parameters."""
-    values = parameters(layer)
-
-    def squares(queries, keys, changed_values, *of_layer):
-        called = adapter.with_parameters(layer, dict(zip(values, of_layer, strict=True)))
-        return called(queries, keys, changed_values, lens, **options) ** 2
-
-    shape = (*arrays[0].shape[:-1], size or arrays[2].shape[-1])
-    return gradients(squares, [*arrays, *values.values()], np.ones(shape))
 
 
 def differences(function: Callable, inputs, direction) -> list[np.ndarray]:

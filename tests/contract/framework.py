@@ -1,12 +1,7 @@
 """The module under test and its arrays: the one of D2L_FRAMEWORK.
 
-A new one needs `tests/<framework>/adapter.py`: DTYPES to compute in; xp, functions of arrays; cast;
-constant (without a gradient); make, a layer in evaluation, with the same parameters at each call;
-in_training; call, its outputs and weights, None where they were not asked for; parameters, where
-W_q is a matrix (outputs, inputs) and W_q.bias its bias; with_parameters, what calls the layer with
-others; compiled, a function as one program and a list that grows whenever it is traced; and
-additive_scores with weights (h,). Some have MASKS_TAKEN, types beside the boolean one, and
-LIKE_FLAX, layers of heads that take any batch.
+Its `tests/<framework>/adapter.py` makes, calls and trains layers, maps functions (xp.vmap), and
+tells their parameters apart: W_q is a matrix (outputs, inputs), W_q.bias its bias.
 """
 
 import importlib
@@ -38,7 +33,6 @@ def numpy(value) -> np.ndarray:
 
 
 def rounded(value, dtype: str) -> np.ndarray:
-    """Return the numbers that are left in this precision."""
     return numpy(array(value, dtype))
 
 

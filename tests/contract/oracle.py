@@ -60,8 +60,7 @@ def distance_score(q, k) -> float:
     return -sum((x - y) ** 2 for x, y in zip(q, k, strict=True)) / (2 * math.sqrt(len(q)))
 
 
-def bilinear_score(q, k, W_q, W_k=None) -> float:
-    """W_k None: the keys as they are."""
+def bilinear_score(q, k, W_q, W_k=None) -> float:  # None: the keys as they are
     return scaled_dot_score([dot(w, q) for w in W_q], [dot(w, k) for w in W_k] if W_k else k)
 
 

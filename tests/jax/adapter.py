@@ -10,12 +10,11 @@ from jax import numpy as jnp
 from d2l_attention import jax as ours
 
 DTYPES = ("float16", "bfloat16", "float32")
-MASKS_TAKEN = ("float64", "int32")  # of 0 and 1, as Flax makes them
-LIKE_FLAX = True
-xp = SimpleNamespace(
-    **vars(jnp) | {"vmap": jax.vmap, "grad": jax.grad}, swapped=jnp.matrix_transpose
-)
+MASKS_TAKEN = ("bool", "float32", "int32")
+OTHER_NAMES = {"vmap": jax.vmap, "grad": jax.grad, "swapped": jnp.matrix_transpose}
+xp = SimpleNamespace(**vars(jnp) | OTHER_NAMES)
 cast = jnp.astype
+compiled = nnx.jit
 constant = jax.lax.stop_gradient
 additive_scores = ours.additive_scores
 
@@ -51,22 +50,16 @@ def parameters(layer) -> dict:
     return {name: value[...].T for name, value in named(layer).items()}
 
 
-def with_parameters(layer, values: dict):
-    other = nnx.clone(layer)
-    for name, value in named(other).items():
-        value[...] = values[name].T
-    return other
+def slopes(layer, arrays, *lens, **options):
+    def squares(layer, *arrays):
+        return (layer(*arrays, *lens, **options) ** 2).sum()
 
-
-def compiled(function):
-    traced = []
-    return nnx.jit(lambda *arguments: (traced.append(None), function(*arguments))[1]), traced
+    of_layer, *found = nnx.grad(squares, argnums=(0, 1, 2, 3))(layer, *arrays)
+    return [*found, *(value[...].T for _, value in nnx.to_flat_state(of_layer))]
 
 
 def devices(monkeypatch, gpus: int) -> list:
-    """Return the CPU and the GPUs of a machine that seems to have so many."""
     found = [SimpleNamespace(platform=platform) for platform in ["cpu", *["gpu"] * gpus]]
-    monkeypatch.setattr(
-        jax, "devices", lambda name=None: found[:1] if name == "cpu" else found[1:] or found
-    )
+    named = {None: found[1:] or found, "cpu": found[:1], "cuda": found[1:]}
+    monkeypatch.setattr(jax, "devices", lambda name=None: named[name])
     return found

@@ -3,11 +3,11 @@
 from types import SimpleNamespace
 
 import torch
-from torch.func import functional_call
 
 from d2l_attention import torch as ours
 
 DTYPES = ("float16", "bfloat16", "float32", "float64")
+MASKS_TAKEN = ("bool",)
 xp = SimpleNamespace(**vars(torch) | {"swapped": torch.Tensor.mT.__get__, "grad": torch.func.grad})
 constant = torch.Tensor.detach
 in_training = torch.nn.Module.train
@@ -33,20 +33,10 @@ def parameters(layer) -> dict:
     return {name.removesuffix(".weight"): p.detach() for name, p in layer.named_parameters()}
 
 
-def with_parameters(layer, values: dict):
-    given = {name: values[name.removesuffix(".weight")] for name, _ in layer.named_parameters()}
-    return lambda *inputs, **options: functional_call(layer, given, inputs, options)
-
-
-def compiled(function):
-    traced = []
-
-    def backend(graph, inputs):
-        traced.append(graph)
-        return graph.forward
-
-    torch._dynamo.reset()
-    return torch.compile(function, fullgraph=True, backend=backend), traced
+def slopes(layer, arrays, *lens, **options):
+    leaves = [*(x.requires_grad_() for x in arrays), *layer.parameters()]
+    squares = layer(*arrays, *lens, **options).square().sum()
+    return torch.autograd.grad(squares, leaves, allow_unused=True, materialize_grads=True)
 
 
 def additive_scores(q, k, w, **options):
@@ -54,6 +44,5 @@ def additive_scores(q, k, w, **options):
 
 
 def devices(monkeypatch, gpus: int) -> list:
-    """Return the CPU and the GPUs of a machine that seems to have so many."""
     monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
     return [torch.device("cpu"), *(torch.device("cuda", i) for i in range(gpus))]

@@ -1,18 +1,15 @@
 """TensorFlow, as `tests/contract/framework.py` asks for it."""
 
-import functools
 import inspect
 from types import SimpleNamespace
 
-import keras
 import tensorflow as tf
 
 from d2l_attention import tensorflow as ours
 
 tf.config.experimental.enable_tensor_float_32_execution(False)  # as on a CPU
 DTYPES = ("float16", "bfloat16", "float32", "float64")
-MASKS_TAKEN = ("int32",)  # of 0 and 1, as Keras's own
-SIZES = {"queries_shape": "query_size", "keys_shape": "key_size", "values_shape": "value_size"}
+MASKS_TAKEN = ("bool", "int32")
 OTHER_NAMES = {"log": tf.math.log, "flip": tf.reverse, "sum": tf.reduce_sum}
 OTHER_NAMES["swapped"] = tf.linalg.matrix_transpose
 OTHER_NAMES["vmap"] = lambda f: lambda *arrays: tf.vectorized_map(lambda row: f(*row), arrays)
@@ -31,16 +28,16 @@ def grad(function):
 xp = SimpleNamespace(**vars(tf) | OTHER_NAMES, grad=grad)
 cast = tf.cast
 constant = tf.stop_gradient
+compiled = tf.function
 
 
 def make(kind: str, *sizes, dtype: str = "float32", **options):
     known = inspect.signature(getattr(ours, kind).__init__).parameters
     taken = {name: value for name, value in options.items() if name in known}
     layer = getattr(ours, kind)(*sizes, dtype=dtype, **taken)
-    width = sizes[0] if sizes else options.get("num_hiddens")
-    wanted = [SIZES[name] for name in inspect.signature(layer.build).parameters if name in SIZES]
-    if wanted:
-        layer.build(*((None, None, options.get(name) or width) for name in wanted))
+    width = sizes[0] if sizes else options.get("num_hiddens", 1)
+    of_inputs = (options.get(name) or width for name in ("query_size", "key_size", "value_size"))
+    layer(*(tf.zeros((1, 1, size)) for size in of_inputs))
     for number, weight in enumerate(layer.trainable_weights):
         if weight.name != "log_ratio":  # a bias begins as zeros, which would show no mistake
             drawn = tf.random.stateless_normal(weight.shape, (0, number))
@@ -55,40 +52,26 @@ def call(layer, queries, keys, values, valid_lens=None, *, need_weights: bool, *
 
 
 def in_training(layer):
-    return functools.partial(layer, training=True)
+    return lambda *inputs, **options: layer(*inputs, training=True, **options)
 
 
 def named(layer) -> dict:
-    """Return the trainable weights as W_q, W_q.bias, log_ratio."""
-    found = {}
-    for weight in layer.trainable_weights:
-        *_, owner, name = weight.path.split("/")
-        found[{"kernel": owner, "bias": f"{owner}.bias"}.get(name, name)] = weight
-    return found
+    weights = layer.trainable_weights
+    paths = (x.path.replace("/kernel", "").replace("/bias", ".bias") for x in weights)
+    return dict(zip((path.rpartition("/")[2] for path in paths), weights, strict=True))
 
 
 def parameters(layer) -> dict:
     return {name: tf.transpose(value.value) for name, value in named(layer).items()}
 
 
-def with_parameters(layer, values: dict):
-    def called(queries, keys, inputs, valid_lens=None, **options):
-        mapping = [(own, tf.transpose(values[name])) for name, own in named(layer).items()]
-        with keras.StatelessScope(state_mapping=mapping):
-            return layer(queries, keys, inputs, valid_lens=valid_lens, **options)
-
-    return called
-
-
-def compiled(function):
-    traced = []
-
-    @tf.function
-    def program(*arguments):
-        traced.append(None)
-        return function(*arguments)
-
-    return program, traced
+def slopes(layer, arrays, lens, **options):
+    sources = [*arrays, *(weight.value for weight in named(layer).values())]
+    with tf.GradientTape() as tape:
+        tape.watch(arrays)
+        squares = layer(*arrays, valid_lens=lens, **options) ** 2
+    found = tape.gradient(squares, sources, unconnected_gradients="zero")
+    return [*found[:3], *map(tf.transpose, found[3:])]
 
 
 def additive_scores(q, k, w_v, block=0):  # whose blocks are always one query
@@ -96,6 +79,5 @@ def additive_scores(q, k, w_v, block=0):  # whose blocks are always one query
 
 
 def devices(monkeypatch, gpus: int) -> list:
-    """Return the CPU and the GPUs of a machine that seems to have so many."""
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind] * gpus)
     return ["/CPU:0", *(f"/GPU:{i}" for i in range(gpus))]
