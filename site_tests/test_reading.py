@@ -1,19 +1,30 @@
-"""One walk for each thing that a reader does: previews, copies, covers, folds, search, switch."""
+"""What a reader does: previews, covers, folds, copies, search, switch; other themes, no scripts."""
 
 import re
-from urllib.parse import unquote
 
 import pytest
 from conftest import BOOK, FURTHER, GATHER, violations
 
-CHAPTER = "12_scaled_dot_product_attention.html"
-DECIDE = "00_start_here.html"
+CHAPTER, DECIDE = "12_scaled_dot_product_attention.html", "00_start_here.html"
 PREVIEWS = [("a.equation", "softmax", 1), ("a[href='#reference-1']", "Vaswani", 0)]
+HIDES = "e => e.inert + (e.open === false) + (getComputedStyle(e).filter !== 'none')"
+# A button, what it uncovers, and in how many ways that is hidden before.
+COVERS = [("button:text('Decide')", ".tag_decide .cell_output", 2), (".hint summary", ".hint", 1)]
 FOCUS = "[...document.querySelectorAll('*')].indexOf(document.activeElement)"
-RESULTS = "#search-results li a"
+ALONE = {"java_script_enabled": False, "color_scheme": "dark"}
+STYLE = "e => getComputedStyle(e)"
+PICTURES = "article section > p > img, .cell_output img"  # diagrams, heat maps
+LOOKS = [  # a page, how it is opened, some parts, how each of them looks
+    (DECIDE, ALONE, ".tag_decide .cell_output", f"{STYLE}.filter", "none"),
+    ("07_a_model_that_writes.html", ALONE, ".writer .out", "e => e.innerText.length > 300", True),
+    (CHAPTER, ALONE, "div.math > mjx-container >> visible=true", "e => e.clientHeight > 9", True),
+    (CHAPTER, ALONE, "blockquote.box", f"{STYLE}.backgroundColor", "rgb(244, 246, 248)"),
+    (DECIDE, {"color_scheme": "dark", "theme": "light"}, PICTURES, f"{STYLE}.colorScheme", "light"),
+    (DECIDE, {"color_scheme": "light", "theme": "dark"}, PICTURES, f"{STYLE}.colorScheme", "dark"),
+]
+AROUND = """marks => marks.map((mark) => (mark.previousSibling?.data.at(-1) ?? "")
+  + mark.textContent + (mark.nextSibling?.data?.[0] ?? ""))"""
 TERMS = {  # the section or function that answers each
-    "epanechnikov": "functions.html#d2l_attention.torch.epanechnikov",
-    "teacher forcing": "15_attention_that_learns_to_align.html#teach-it-with-the-right-answers",
     "causal mask": "03_masks.html#predict-each-next-word-at-once",  # its definition
     "permutation matrix": "03_masks.html#exercise-3-3",
     "masked_softmax": "functions.html#d2l_attention.torch.masked_softmax",
@@ -38,7 +49,6 @@ def test_a_reference_shows_what_it_leads_to_until_one_leaves_it_and_violates_no_
         assert box.count() == 1
         page.keyboard.press("Escape")
         assert box.count() == 0
-        assert link.get_attribute("aria-describedby") is None
     link.focus()
     link.hover()
     box.wait_for()
@@ -48,28 +58,15 @@ def test_a_reference_shows_what_it_leads_to_until_one_leaves_it_and_violates_no_
     assert not page.evaluate(f"{GATHER}.noPreview()")
 
 
-def test_keys_lead_through_a_page_uncover_an_output_and_open_a_fold(reading):
-    page = reading(DECIDE)
-    cell = page.locator(".tag_decide").first
-    output = cell.locator(".cell_output")
-    look = "e => [getComputedStyle(e).filter.includes('blur'), e.inert]"
-    assert output.evaluate(look) == [True, True]
-    cell.get_by_role("button", name="Decide first").focus()
-    page.keyboard.press("Enter")
-    assert output.evaluate(look) == [False, False]
-    folds = page.locator("article details")
-    assert folds.count() > 5
-    assert not any(folds.evaluate_all("all => all.map(fold => fold.open)"))
-    folds.first.locator("summary").focus()
-    page.keyboard.press("Enter")
-    assert folds.first.evaluate("fold => fold.open")
+def test_enter_uncovers_an_output_and_opens_a_fold_tab_leads_on_and_code_is_copied(reading):
+    page = reading(DECIDE, way="server", permissions=["clipboard-read", "clipboard-write"])
+    for button, part, ways in COVERS:
+        assert page.locator(part).first.evaluate(HIDES) == ways
+        page.locator(button).first.focus()
+        page.keyboard.press("Enter")
+        assert page.locator(part).first.evaluate(HIDES) == 0
     places = [page.keyboard.press("Tab") or page.evaluate(FOCUS) for _ in range(40)]
     assert len({*places}) == 40
-
-
-def test_code_is_copied_as_it_stands(reading):
-    permissions = ["clipboard-read", "clipboard-write"]
-    page = reading("10_masked_softmax.html", way="server", permissions=permissions)
     cell = page.locator("div.cell_input >> visible=true").first
     cell.hover()
     cell.get_by_role("button", name="Copy the code").click()
@@ -78,39 +75,20 @@ def test_code_is_copied_as_it_stands(reading):
     assert page.evaluate("navigator.clipboard.readText()") == code.rstrip() + "\n"
 
 
-def test_without_scripts_a_page_is_whole_and_light(reading):
-    page = reading(DECIDE, java_script_enabled=False, color_scheme="dark")
-    output = page.locator(".tag_decide .cell_output").first
-    assert output.evaluate("e => getComputedStyle(e).filter") == "none"
-    page = reading("07_a_model_that_writes.html", java_script_enabled=False, color_scheme="dark")
-    assert len(page.locator(".writer .out").inner_text()) > 300
-    page = reading(CHAPTER, java_script_enabled=False, color_scheme="dark")
-    math = page.locator("div.math > mjx-container >> visible=true")
-    assert min(math.evaluate_all("all => all.map((math) => math.clientHeight)")) >= 10
-    box = page.locator("blockquote.box").first
-    assert box.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(244, 246, 248)"
-
-
-@pytest.mark.parametrize(("theme", "system"), [("light", "dark"), ("dark", "light")])
-def test_a_picture_is_as_dark_as_the_page_whatever_the_system_is(reading, theme, system):
-    page = reading(DECIDE, theme=theme, color_scheme=system)
-    for which in ("article section > p > img", ".cell_output img"):  # a diagram, a heat map
-        picture = page.locator(which).first
-        assert picture.evaluate("e => getComputedStyle(e).colorScheme") == theme
+@pytest.mark.parametrize(("name", "how", "parts", "look", "seen"), LOOKS)
+def test_parts_look_right_in_a_theme_and_without_scripts(reading, name, how, parts, look, seen):
+    found = reading(name, **how).locator(parts).evaluate_all(f"all => all.map({look})")
+    assert {*found} == {seen}
 
 
 def test_search_leads_to_what_answers_and_finds_a_letter_as_a_word(reading):
     for term, goal in TERMS.items():
         page = reading(f"search.html?q={term.replace(' ', '+')}")
-        page.wait_for_selector(RESULTS)
-        assert f"/{goal}" in unquote(page.locator(RESULTS).first.evaluate("a => a.href"))
+        assert f"/{goal}" in page.locator("#search-results li a").first.evaluate("a => a.href")
         snippets = page.locator("#search-results .context").all_inner_texts()
         assert not [s for s in snippets if len(s) > 300 or re.search("System Settings|Show the", s)]
-    marks = page.locator("#search-results mark")
-    assert {*marks.all_inner_texts()} == {"d", "D"}
-    around = marks.evaluate_all("""marks => marks.map((mark) =>
-      (mark.previousSibling?.data.at(-1) ?? "") + (mark.nextSibling?.data?.[0] ?? ""))""")
-    assert not [letters for letters in around if re.search("[a-zA-Z0-9]", letters)]
+    words = page.locator("#search-results mark").evaluate_all(AROUND)
+    assert {re.sub("[^a-zA-Z0-9]", "", word) for word in words} == {"d", "D"}
 
 
 def test_the_switch_keeps_chapter_and_heading(reading, addresses):
