@@ -1,5 +1,6 @@
 """Every attention class against the oracle, and against what its docstring promises."""
 
+import itertools
 from functools import partial
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.contract import oracle, samples
 from tests.contract.comparing import HALF, TOLERANCE, attend, close, differences, gradients
-from tests.contract.framework import adapter, array, dtype_of, numpy, ours, parameters, rounded, xp
+from tests.contract.framework import adapter, array, dtype_of, numpy, ours, parameters, rounded
 from tests.contract.samples import ATTENTIONS, INF, LENS, MASKS, NAN, B, D, M, N, V, batch, normal
 
 of_heads = partial(samples.Score, "MultiHeadAttention")
@@ -58,14 +59,25 @@ def test_it_equals_the_loop_over_queries_and_keys(name, data, sizes):
     assert ((numpy(found[1]) == 0) == (want[1] == 0)).all()
 
 
+def test_dropout_drops_whole_weights_in_training_only_and_doubles_the_others():
+    layer = adapter.in_training(adapter.make("DotProductAttention", dropout=0.5))
+    ones, seen = [array(np.ones(s)) for s in ((64, 1, D), (64, 2, D), (64, 2, V))], []
+    for need_weights in (True, False, False):
+        output, weights = adapter.call(layer, *ones, need_weights=need_weights)
+        seen.append(numpy(output)[:, 0])
+        assert (seen[-1][:, 0] == seen[-1][:, 1]).all()
+        close(np.unique(seen[-1]), [0, 1, 2])  # none, one or both of two weights, doubled
+        if need_weights:  # those before dropout
+            close(weights, np.full((64, 1, 2), 0.5))
+    assert (seen[1] != seen[2]).any()
+
+
 @pytest.mark.parametrize("name", ATTENTIONS)
 def test_heads_are_computed_one_by_one_and_one_example_needs_no_axis_for_the_batch(name):
     arrays, layer = batch(heads=(2,)), LAYERS[name].make()
-    for lens in LENS.values():
-        found = [numpy(x) for x in attend(layer, *arrays, lens)]
-        for i in range(2):
-            want = in_loops(name, parameters(layer), [x[:, i] for x in arrays], lens)
-            compare([x[:, i] for x in found], want)
+    for i, lens in itertools.product(range(2), LENS.values()):
+        found = [numpy(x)[:, i] for x in attend(layer, *arrays, lens)]
+        compare(found, in_loops(name, parameters(layer), [x[:, i] for x in arrays], lens))
     for lens, mask in ((None, None), (3, None), ([1, 0, 4], MASKS["(n, m)"])):
         want = in_loops(name, parameters(layer), [x[:1] for x in batch()], lens and [lens], mask)
         compare(attend(layer, *(x[0] for x in batch()), lens, mask=mask), [x[0] for x in want])
@@ -89,8 +101,7 @@ def test_outputs_and_gradients_are_those_of_the_loop_whatever_stands_in_the_padd
         spoilt = [arrays[0], *(np.where(hidden, filling, x) for filling, x in filled)]
         compare(attend(layer, *spoilt, lens), want)
         for options in ({}, {"need_weights": False}):
-            found = adapter.slopes(layer, [array(x) for x in spoilt], lens, **options)
-            compare(found, slope, 1e-4)
+            compare(adapter.slopes(layer, [*map(array, spoilt)], lens, **options), slope, 1e-4)
 
 
 @every_layer
@@ -105,41 +116,17 @@ def test_nan_in_a_pair_that_is_looked_at_stays_visible(name):
 
 @every_layer
 @pytest.mark.parametrize("dtype", TOLERANCE)
-def test_the_output_has_the_type_of_the_inputs_in_every_precision(name, dtype):
-    layer, arrays = LAYERS[name].make(dtype=dtype), [rounded(x, dtype) for x in batch()]
+def test_outputs_have_the_type_of_the_inputs_and_dropout_in_training_leaves_none(name, dtype):
+    layer, arrays = (
+        LAYERS[name].make(dtype=dtype, dropout=1.0),
+        [rounded(x, dtype) for x in batch()],
+    )
     found = attend(layer, *batch(), [0, 3], dtype=dtype)
     assert {dtype_of(x) for x in (*found, *adapter.parameters(layer).values())} == {dtype}
     compare(found, in_loops(name, parameters(layer), arrays, [0, 3]), 4 * TOLERANCE[dtype])
-
-
-def test_dropout_drops_whole_weights_in_training_only_and_doubles_the_others():
-    layer = adapter.in_training(adapter.make("DotProductAttention", dropout=0.5))
-    ones, seen = [array(np.ones(s)) for s in ((64, 1, D), (64, 2, D), (64, 2, V))], []
-    for need_weights in (True, False, False):
-        output, weights = adapter.call(layer, *ones, need_weights=need_weights)
-        seen.append(numpy(output)[:, 0])
-        assert (seen[-1][:, 0] == seen[-1][:, 1]).all()
-        close(np.unique(seen[-1]), [0, 1, 2])  # none, one or both of two weights, doubled
-        if need_weights:  # those before dropout
-            close(weights, np.full((64, 1, 2), 0.5))
-    assert (seen[1] != seen[2]).any()
-
-
-@every_layer
-def test_every_layer_takes_a_probability_of_dropout(name):
-    layer, arrays = LAYERS[name].make(dropout=1.0), map(array, batch())
-    close(attend(layer, *batch())[0], attend(LAYERS[name].make(), *batch())[0])
-    output, _ = adapter.call(adapter.in_training(layer), *arrays, need_weights=False)
+    inputs = (array(x, dtype) for x in arrays)
+    output, _ = adapter.call(adapter.in_training(layer), *inputs, need_weights=False)
     assert (numpy(output) == numpy(output)[:1, :1]).all()  # nothing, or a bias
-
-
-def test_a_temperature_begins_as_given_and_may_be_fixed():
-    for temperature, options in ((0.1, {}), (2, {"temperature": 2, "learnable": False})):
-        layer = adapter.make("CosineAttention", **options)
-        assert float(numpy(layer.temperature)) == pytest.approx(temperature)
-
-
-# ---- the functions inside
 
 
 @pytest.mark.parametrize("block", [1, 30, 2**18])
@@ -155,17 +142,6 @@ def test_additive_scores_are_the_same_in_blocks_of_any_size(block, heads):
     compare(gradients(function, arrays, direction), differences(formula, arrays, direction))
 
 
-def test_weights_have_second_derivatives():
-    lens, X, c, along = [[0, 2, 3], [4, 1, 0]], *(normal(B, N, M, seed=i) for i in range(3))
-
-    def slope(X):
-        weights = oracle.masked_softmax(X, lens)
-        return weights * (c - (weights * c).sum(-1, keepdims=True))
-
-    found = xp.grad(lambda X: xp.sum(ours.masked_softmax(X, lens) * array(c)))
-    compare(gradients(found, [X], along), differences(slope, [X], along), 1e-4)
-
-
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_unit_vectors_have_length_1_or_0_whatever_their_length_and_finite_gradients(dtype):
     x = np.array([[3.0, 4], [0, 0], [-0.5, 0]])
@@ -177,9 +153,6 @@ def test_unit_vectors_have_length_1_or_0_whatever_their_length_and_finite_gradie
     close(ours.unit_vectors(many), np.full((1, 4096), 1 / 64), 2 * TOLERANCE[dtype])
     (gradient,) = gradients(ours.unit_vectors, [x], np.ones((3, 2)))
     close(gradient, [[0.032, -0.024], [1, 1], [0, 2]])
-
-
-# ---- half precision: scores have the digits of single precision
 
 
 @pytest.mark.parametrize("dtype", HALF)
@@ -194,17 +167,7 @@ def test_large_scores_of_half_inputs_are_not_rounded(dtype):
         close(weights, oracle.attention(score, arrays)[1], TOLERANCE[dtype] / 2)
 
 
-@pytest.mark.parametrize("dtype", HALF)
-def test_distances_in_half_precision_neither_overflow_nor_are_lost(dtype):
-    layer, keys = adapter.make("DistanceAttention"), np.array([[[300.0, 0], [301, 0]]])
-    for lens, want in ((None, [0.5, 0.5] if dtype == "bfloat16" else [1, 0]), ([1], [1, 0])):
-        output, _ = attend(layer, np.zeros((1, 1, 2)), keys, np.eye(2)[None], lens, dtype=dtype)
-        close(output, [[want]], 0)  # in bfloat16, 301 rounds to 300
-
-
 def test_a_device_is_a_gpu_where_there_is_one_unless_one_is_forced(monkeypatch):
-    none, one, other = ("", 0, 0, 0), ("", 1, 0, 1), ("", 1, 1, 0)
-    for forced, gpus, i, place in (none, one, other, ("cpu", 1, 0, 0), ("cuda:1", 2, 0, 2)):
+    for forced, gpus, i, place in (("", 0, 0, 0), ("", 1, 0, 1), ("", 1, 1, 0), ("cpu", 1, 0, 0)):
         monkeypatch.setenv("D2L_DEVICE", forced)
-        devices = adapter.devices(monkeypatch, gpus)
-        assert ours.try_gpu(i) == devices[place]
+        assert adapter.devices(monkeypatch, gpus)[place] == ours.try_gpu(i)

@@ -7,10 +7,9 @@ import pytest
 
 from tests.contract.comparing import TOLERANCE, attend, close, refuses
 from tests.contract.framework import adapter, array, dtype_of, numpy, ours
-from tests.contract.samples import NAN, SIZES, B, M, N, V, array_of, batch, normal
+from tests.contract.samples import NAN, SIZES, B, M, N, V, batch, normal
 
 FIXED_CACHE = bool(inspect.signature(ours.KeyValueCache).parameters)  # in others it grows
-of_fixed_size = pytest.mark.skipif(not FIXED_CACHE, reason="a cache that grows")
 
 
 def layer_of(num_hiddens=8, num_heads=4, **options):
@@ -18,34 +17,20 @@ def layer_of(num_hiddens=8, num_heads=4, **options):
     return adapter.make("MultiHeadAttention", num_hiddens, num_heads, **options)
 
 
-@pytest.mark.parametrize("examples", [1, B])
-def test_each_head_may_have_a_mask_of_its_own(examples):
-    layer = layer_of(num_kv_heads=2, value_size=V, **SIZES)
-    mask = np.random.default_rng(0).random((examples, 4, N, M)) < 0.7
-    for causal in (False, True):
-        _, weights = attend(layer, *batch(), [4, 2], mask=mask, causal=causal)
-        order = np.tri(N, M, M - N if causal else M, dtype=bool)
-        seen = mask & order & (np.arange(M) < np.array([4, 2])[:, None, None, None])
-        assert ((numpy(weights) > 0) == seen).all()
-
-
 @pytest.mark.parametrize(("b", "n", "m"), [(B, n, M) for n in range(7)] + [(0, N, M), (B, N, 0)])
-def test_the_queries_are_the_last_of_the_places(b, n, m):
-    layer = layer_of(num_kv_heads=2, value_size=V, **SIZES)
-    output, weights = attend(layer, *batch(b, n, m), causal=True)
-    seen = np.arange(m) <= m - n + np.arange(n)[:, None]
-    assert ((numpy(weights) > 0) == seen).all()
-    assert m > 0 or not numpy(output).any()
-
-
-@pytest.mark.skipif(not hasattr(ours, "temporary_bytes"), reason="a module that counts no bytes")
-def test_shared_keys_are_not_copied_for_each_head():
-    layer, x = layer_of(64, 8, num_kv_heads=1), array_of(1, 256, 64)
-    keys = 256 * 8 * 4  # bytes, of the one head; values are as many
-    assert ours.temporary_bytes(lambda x: layer(x[:, :1], x, x), x) < 8 * keys
-
-
-# ---- the cache
+def test_heads_have_masks_of_their_own_and_the_queries_are_the_last_of_the_places(b, n, m):
+    layer, rng = layer_of(num_kv_heads=2, value_size=V, **SIZES), np.random.default_rng(0)
+    order = np.arange(m) <= m - n + np.arange(n)[:, None]
+    inside = np.arange(m) < np.array([4, 2])[:b, None, None, None]
+    for examples in (1, b):
+        mask, lens = rng.random((examples, 4, n, m)) < 0.7, [min(m, 4), min(m, 2)][:b]
+        for keep, given in (
+            (order, {"causal": True}),
+            (mask & inside, {"mask": mask, "valid_lens": lens}),
+            (mask & inside & order, {"mask": mask, "valid_lens": lens, "causal": True}),
+        ):
+            _, weights = attend(layer, *batch(b, n, m), **given)
+            assert ((numpy(weights) > 0) == keep).all()
 
 
 def cached(cache) -> list[np.ndarray]:
@@ -97,12 +82,6 @@ def test_with_a_cache_the_outputs_are_the_same_and_nan_of_padding_stays_out(seen
         assert all(np.isfinite(held).all() for held in cached(cache))
 
 
-def test_without_causal_order_all_that_has_been_read_is_seen():
-    layer, x = layer_of(), normal(B, 4, 8)
-    got, _ = in_parts(layer, x, [2, 2], room=3)
-    close(got, attend(layer, x, x, x, [[2, 2, 4, 4]] * B)[0])
-
-
 FITS = "cache must have keys of shape (b, heads, any, d) = "
 PAIRS = "keys and values must be (b, heads, new, d), and one value for each key; got keys "
 
@@ -119,18 +98,18 @@ def test_what_does_not_fit_a_cache_is_refused_and_leaves_it_alone():
         (values, cache.append, [(2, 4, 1, 2), (2, 4, 1, 5)], {}),
         (f"{FITS}(3, 4, any, 2), got (2, 4, ", layer_of(), [(3, 1, 8)] * 3, given),
         (f"{FITS}(2, 2, any, 2), got (2, 4, ", pairs, [(2, 1, 8)] * 3, given),
-        ("new one for each batch and each layer", pairs, [(2, 1, 8)] * 3, given),
         ("valid_lens must lie in 0..5, ", layer_of(), [(2, 1, 8)] * 3, long),
         ("mask must broadcast to ", layer_of(), [(2, 1, 8)] * 3, wide),
-    ):
+        ("5 places, 4 taken: no room for 2 more tokens", layer_of(), [(2, 2, 8)] * 3, given),
+    )[: None if FIXED_CACHE else -1]:
         refuses(call, ValueError, message, *(array(np.ones(shape)) for shape in shapes), **options)
         for now, before in zip(cached(cache), held, strict=True):
             close(now, before, 0)
 
 
-@of_fixed_size
+@pytest.mark.skipif(not FIXED_CACHE, reason="a cache that grows")
 @pytest.mark.parametrize("of_cache", ["float32", "bfloat16"])
-def test_a_cache_of_fixed_size_has_one_compiled_step_and_no_room_when_it_is_full(of_cache):
+def test_a_cache_of_fixed_size_has_one_compiled_step_and_so_much_room(of_cache):
     layer, x, traced = layer_of(dtype="bfloat16"), array(normal(B, 6, 8), "bfloat16"), []
     want, cache = layer(x, x, x, causal=True), ours.KeyValueCache(B, 4, 6, 2, of_cache)
 
@@ -144,9 +123,5 @@ def test_a_cache_of_fixed_size_has_one_compiled_step_and_no_room_when_it_is_full
         assert (dtype_of(output), dtype_of(cache.keys)) == ("bfloat16", of_cache)
         close(output, want[:, i : i + 1], 4 * TOLERANCE["bfloat16"])
     assert len(traced) == 1
-    held, message = cached(cache), "cache has 6 places, 6 taken: no room for 1 more tokens"
-    refuses(read, ValueError, message, layer, cache, x[:, :1])
-    for now, before in zip(cached(cache), held, strict=True):
-        close(now, before, 0)
     message, small = "cache has 2 places: no room for 6 more tokens", ours.KeyValueCache(B, 4, 2, 2)
     refuses(step, ValueError, message, layer, small, x)

@@ -12,7 +12,7 @@ from d2l_attention.frameworks import check_installed
 from d2l_attention.practice import Exercise, check
 from tests.contract import samples
 from tests.contract.comparing import close, refuses
-from tests.contract.samples import ATTENTIONS, LAYERS, NAN, B, D, M, N, V, array_of, arrays_of
+from tests.contract.samples import LAYERS, NAN, B, D, M, N, V, array_of, arrays_of
 
 HEADS = partial(ours.MultiHeadAttention, 6, 3)
 LENS = tf.constant([4, 2])
@@ -42,29 +42,16 @@ def embedded(tokens) -> tf.Tensor:
     return keras.layers.Embedding(9, D, mask_zero=True)(tf.constant(tokens))
 
 
-@pytest.mark.parametrize("name", ATTENTIONS)
-def test_a_mask_of_keys_has_all_their_axes_or_is_one_for_each_example(name):
-    x, layer = embedded([[[5, 3, 0], [1, 0, 0], [2, 2, 2]]]), LAYERS[name].make()
-    mask, plain = x._keras_mask, [tf.constant(x.numpy())] * 3
-    want = layer(*plain, mask=mask[:, :, None])
-    close(layer(x, x, x), want, 0)
-    for kind in (tf.cast(mask, "int32"), mask.numpy().tolist()):
-        close(layer(*plain, keys_mask=kind), want, 0)
-    close(layer(*plain, keys_mask=mask[:, 0]), layer(*plain, mask=mask[:, None, :1]), 0)
-    refuses(layer, ValueError, "3, 3, 3), got (1, 3, 1, 2)", *plain, keys_mask=mask[..., :2])
-
-
-@pytest.mark.parametrize("graph", [False, True])
-def test_a_cache_keeps_the_mask_of_an_embedding_until_its_places_are_taken_anew(graph):
+def test_a_cache_keeps_the_mask_of_an_embedding_until_its_places_are_taken_anew():
     x, layer = embedded([[0, 0, 3, 4, 8, 1], [5, 6, 7, 8, 2, 2]]), HEADS(num_kv_heads=1)
     want, cache = layer(x, x, x, causal=True), ours.KeyValueCache(B, 1, 6, 2)
     plain, mask = tf.constant(x.numpy()), x._keras_mask
     spoilt = tf.where(mask[..., None], plain, NAN)  # where padding stands
 
+    @tf.function
     def read(x, mask):
         return layer(x, x, x, causal=True, cache=cache, keys_mask=mask)
 
-    read = tf.function(read) if graph else read
     parts = (slice(0, 4), slice(4, 5), slice(5, 6))
     got = tf.concat([read(spoilt[:, part], mask[:, part]) for part in parts], 1)
     close(got[mask], want[mask])
@@ -93,17 +80,9 @@ def test_training_reaches_dropout_and_a_seed_repeats_it(kind):
     assert all((outputs(1, True) != other).any() for other in (outputs(1), outputs(2, True)))
 
 
-def test_a_graph_takes_no_queries_and_no_examples_and_lists_that_hold_tensors():
-    layer, X = ours.AdditiveAttention(5), array_of(B, N, M)
-    program = tf.function(layer, input_signature=[tf.TensorSpec((None, None, D))] * 3)
-    for b, n in ((2, 0), (0, 3)):
-        assert program(*[tf.zeros((b, n, D))] * 3).shape == (b, n, D)
-    program = tf.function(lambda X: ours.masked_softmax(X, [tf.shape(X)[2], 3]))
-    close(program(X), ours.masked_softmax(X, [4, 3]), 0)
-
-
-def test_lists_go_by_name_and_a_check_shows_whose_line_it_was_without_the_wrapping_of_keras():
-    layer = ours.DotProductAttention()
+def test_lists_go_by_name_and_may_hold_tensors_and_a_check_shows_whose_line_it_was():
+    layer, X = ours.DotProductAttention(), array_of(B, N, M)
+    close(ours.masked_softmax(X, [tf.constant(4), 3]), ours.masked_softmax(X, [4, 3]), 0)
     refuses(layer, ValueError, "passed as a keyword argument", *arrays_of(), [2, 1])
     exercise = Exercise("0.1", lambda x: x, lambda rng: iter([(rng.random((2, 3, 4)),)] * 2))
     result = check(exercise, lambda x: layer(x, x, x, valid_lens=[9, 9]))
