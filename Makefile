@@ -32,7 +32,7 @@ AT_ONCE  = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 ALONE    = site_tests/test_lab.py
 # What imports a framework is tested with it; all else is tested once, with the first one.
 # The file that starts sandboxes takes longest: the other process runs what follows meanwhile.
-SITE_TESTS = tests/test_site.py tests/test_translated_site.py
+SITE_TESTS = tests/test_site.py
 TESTED = $(if $(filter $(FIRST),$(FRAMEWORK)),tests/test_grading.py tests $(addprefix --ignore ,$(SITE_TESTS)),\
 	$(addprefix tests/,$(FRAMEWORK) contract test_exercises.py test_book.py))
 NOTEBOOKS = tests/conftest.py notebooks/$(FRAMEWORK)
@@ -86,7 +86,7 @@ site: $(SITE)  ## build the book as a site in _build/site/; LANGUAGE="en zh", tr
 	@$(BIND) site --languages $(LANGUAGE)
 
 test-site: site  ## build the site and look at every page of it in Chromium
-	$(PYTEST) $(SITE_TESTS) $(AT_ONCE)
+	$(PYTEST) $(SITE_TESTS) --numprocesses 2 --dist loadgroup
 	$(PYTEST) $(ALONE)
 	$(PYTEST) site_tests $(ALONE:%=--ignore %) --numprocesses 2 --dist loadgroup
 

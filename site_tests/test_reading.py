@@ -65,8 +65,7 @@ def test_enter_uncovers_an_output_and_opens_a_fold_tab_leads_on_and_code_is_copi
         page.locator(button).first.focus()
         page.keyboard.press("Enter")
         assert page.locator(part).first.evaluate(HIDES) == 0
-    places = [page.keyboard.press("Tab") or page.evaluate(FOCUS) for _ in range(40)]
-    assert len({*places}) == 40
+    assert len({page.keyboard.press("Tab") or page.evaluate(FOCUS) for _ in range(40)}) == 40
     cell = page.locator("div.cell_input >> visible=true").first
     cell.hover()
     cell.get_by_role("button", name="Copy the code").click()
