@@ -1,14 +1,10 @@
 """The site of `make site` as readers meet it, in Chromium without a network, or skipped without."""
 
-import functools
 import os
-import threading
-import time
-from collections.abc import Callable
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -22,50 +18,28 @@ os.environ.setdefault("D2L_DEVICE", "cpu")
 os.environ["MPLBACKEND"] = "agg"
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "site"
+ADDRESS = SITE.as_uri()
+SERVED = "https://book.example"  # the site, as a server would give it
 PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")) or ["no site"]
-CHROMIUM = chromium_path()
 NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 GATHER = Path(__file__).with_name("gather.js").read_text(encoding="utf-8").strip()
 AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 BOOK = read_book(ROOT)
-ALONE = '<!doctype html><meta name="viewport" content="width=device-width">'
 FURTHER = tuple(f"{folder_of(e, BOOK.editions)}/" for e in BOOK.editions[1:])
 
 
 @pytest.fixture(scope="session")
-def site() -> Path:
-    if not (SITE / "index.html").exists():
-        pytest.fail("there is no site: run `make site` first", pytrace=False)
-    return SITE
-
-
-@pytest.fixture(scope="session")
 def browser():
-    if CHROMIUM is None:
+    if not (path := chromium_path()):
         pytest.skip("there is no Chromium on this machine")
     with sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, NO_NETWORK])
-        yield chromium
-        chromium.close()
+        yield started.chromium.launch(executable_path=path, args=[*FLAGS, NO_NETWORK])
 
 
-@pytest.fixture(scope="session")
-def addresses(site) -> dict[str, str]:
-    """Where the site starts, for each way to read it."""
-    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(site))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield {"file": site.as_uri(), "server": f"http://127.0.0.1:{server.server_port}"}
-        server.shutdown()
-
-
-def nothing_yet() -> SimpleNamespace:
-    return SimpleNamespace(requests=[], failed=[], complaints=[])
-
-
-def open_page(context, url: str, seen: SimpleNamespace):
-    """Open a page; what it asks for and complains about is kept in `seen`."""
+def open_page(context, url: str):
+    """Open a page; what it asks for and complains about is kept in its `seen`."""
     page = context.new_page()
+    page.seen = seen = SimpleNamespace(requests=[], failed=[], complaints=[])
     page.on("request", lambda r: seen.requests.append(r.url))
     page.on("requestfailed", lambda r: seen.failed.append(r.url))
     page.on("response", lambda r: r.status >= 400 and seen.failed.append(r.url))
@@ -73,14 +47,6 @@ def open_page(context, url: str, seen: SimpleNamespace):
     page.on("console", lambda m: m.type in ("error", "warning") and seen.complaints.append(m.text))
     page.goto(url, wait_until="load")
     return page
-
-
-def comes_true(page, condition: Callable[[], bool], seconds: float = 5) -> bool:
-    """Return whether the condition holds within some seconds: a busy machine draws later."""
-    until = time.monotonic() + seconds
-    while not (holds := condition()) and time.monotonic() < until:
-        page.wait_for_timeout(100)
-    return holds
 
 
 def violations(page, where: str = "'html'") -> list[str]:
@@ -93,10 +59,9 @@ def violations(page, where: str = "'html'") -> list[str]:
 def widgets(kind: str, framework: str = "pytorch") -> dict[str, str]:
     """Return the widgets of a kind that notebooks store, by the number of the chapter."""
     paths = sorted((ROOT / "notebooks" / framework).glob("*.ipynb"))
-    cells = ((path.name[:2], cell) for path in paths for cell in read_notebook(path).cells)
-    outputs = ((n, output.get("data", {})) for n, c in cells for output in c.get("outputs", []))
-    shown = ((number, data.get("text/html", "")) for number, data in outputs)
-    return {number: html for number, html in shown if f'<div class="{kind}"' in html}
+    cells = [(path.name[:2], cell) for path in paths for cell in read_notebook(path).cells]
+    shown = [(n, o.get("data", {})) for n, cell in cells for o in cell.get("outputs", [])]
+    return {n: o["text/html"] for n, o in shown if f'"{kind}"' in o.get("text/html", "")}
 
 
 @pytest.fixture
@@ -109,7 +74,7 @@ def alone(browser):
     def show(html, width=1280, motion="no-preference"):
         page.set_viewport_size({"width": width, "height": 1000})
         page.emulate_media(reduced_motion=motion)
-        page.set_content(f"{ALONE}{html}")
+        page.set_content(f"<!doctype html><meta name=viewport content=width=device-width>{html}")
         return page.locator(".d2l-explorer, .d2l-arcs")
 
     yield show
@@ -118,18 +83,20 @@ def alone(browser):
 
 
 @pytest.fixture
-def reading(browser, addresses):
+def reading(browser):
     """Return a function that opens a page in a window and a theme of its own."""
-    contexts = []
 
-    def open_at(name, width=1280, theme="light", way="file", seen=None, **options):
+    def open_at(name, width=1280, theme="light", base=ADDRESS, **options):
         size = {"width": width, "height": 900}
-        contexts.append(browser.new_context(viewport=size, **options))
-        contexts[-1].add_init_script(f"localStorage.mode = localStorage.theme = '{theme}'")
-        return open_page(contexts[-1], f"{addresses[way]}/{name}", seen or nothing_yet())
+        context = browser.new_context(viewport=size, **options)
+        context.add_init_script(f"localStorage.mode = localStorage.theme = '{theme}'")
+        context.route(
+            f"{SERVED}/**", lambda r: r.fulfill(path=f"{SITE}{urlsplit(r.request.url).path}")
+        )
+        return open_page(context, f"{base}/{name}")
 
     yield open_at
-    for context in contexts:
+    for context in browser.contexts:
         context.close()
 
 
@@ -137,14 +104,14 @@ def reading(browser, addresses):
 def visited(reading):
     """Return a function that visits a page in one way, on a phone and on a laptop."""
 
-    def visit(name: str, way: str) -> SimpleNamespace:
-        found = nothing_yet()
-        page = reading(name, 360, way=way, seen=found, offline=way == "file")
+    def visit(name: str) -> SimpleNamespace:
+        page = reading(name, 360, offline=True)
+        found = page.seen
         found.first_view = [*found.requests]  # before pictures are in view
         found.width = page.evaluate("document.documentElement.scrollWidth")
         page.set_viewport_size({"width": 1280, "height": 900})
         found.facts = page.evaluate(f"{GATHER}.facts()")
-        found.axe = violations(page) if way == "file" and "/" not in name else []
+        found.axe = [] if "/" in name else violations(page)
         return found
 
     return visit

@@ -29,8 +29,8 @@ def is_lost(link, base):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_has_all_it_shows_and_nothing_that_stops_a_reader(visited, addresses, name):
-    visit, base = visited(name, "file"), addresses["file"]
+def test_a_page_has_all_it_shows_and_nothing_that_stops_a_reader(visited, name):
+    visit, base = visited(name), SITE.as_uri()
     links = visit.facts["links"]
     files = {SITE / unquote(urlsplit(u).path) for u in visit.first_view if u.startswith(base)}
     weight = sum(file.stat().st_size for file in files if file.is_file())

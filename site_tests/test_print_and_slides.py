@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import bs4
 import pypdf
 import pytest
-from conftest import BOOK, GATHER, SITE, nothing_yet, open_page
+from conftest import BOOK, GATHER, SITE, open_page
 
 from bookbinder.binding import notebook_path
 from bookbinder.classroom.slides import page_of, slides_of
@@ -72,15 +72,15 @@ def test_a_page_from_the_browser_has_its_folded_code_and_hints_and_no_answer(rea
 
 @pytest.mark.parametrize("chapter", DECKS)
 def test_every_slide_can_be_seen_and_read_without_a_network(browser, tmp_path, chapter):
-    file, seen = tmp_path / "slides.html", nothing_yet()
+    file = tmp_path / "slides.html"
     slides = slides_of(read_notebook(notebook_path(FIRST, chapter)))
     file.write_text(page_of(slides, FIRST), encoding="utf-8")
     context = browser.new_context(viewport={"width": 1280, "height": 720})
-    page = open_page(context, file.as_uri(), seen)
+    page = open_page(context, file.as_uri())
     page.wait_for_selector("html[data-ready]", state="attached")
     assert page.evaluate(f"{GATHER}.wrongSlides()") == []
     assert page.locator(".wall.scrolls").count() <= 1  # the code of a layer
     page.wait_for_function("[...document.querySelectorAll('.d2l-arcs')].every((m) => m.run)")
     context.close()
-    assert not seen.complaints
-    assert not [url for url in seen.requests if not url.startswith(("data:", file.as_uri()))]
+    assert not page.seen.complaints
+    assert not [url for url in page.seen.requests if not url.startswith(("data:", file.as_uri()))]

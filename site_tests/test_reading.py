@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from conftest import BOOK, FURTHER, GATHER, violations
+from conftest import BOOK, FURTHER, GATHER, SERVED, SITE, violations
 
 CHAPTER, DECIDE = "12_scaled_dot_product_attention.html", "00_start_here.html"
 PREVIEWS = [("a.equation", "softmax", 1), ("a[href='#reference-1']", "Vaswani", 0)]
@@ -59,7 +59,7 @@ def test_a_reference_shows_what_it_leads_to_until_one_leaves_it_and_violates_no_
 
 
 def test_enter_uncovers_an_output_and_opens_a_fold_tab_leads_on_and_code_is_copied(reading):
-    page = reading(DECIDE, way="server", permissions=["clipboard-read", "clipboard-write"])
+    page = reading(DECIDE, base=SERVED, permissions=["clipboard-read", "clipboard-write"])
     for button, part, ways in COVERS:
         assert page.locator(part).first.evaluate(HIDES) == ways
         page.locator(button).first.focus()
@@ -90,11 +90,11 @@ def test_search_leads_to_what_answers_and_finds_a_letter_as_a_word(reading):
     assert {re.sub("[^a-zA-Z0-9]", "", word) for word in words} == {"d", "D"}
 
 
-def test_the_switch_keeps_chapter_and_heading(reading, addresses):
+def test_the_switch_keeps_chapter_and_heading(reading):
     goal = f"{CHAPTER}#Check-the-sizes"
     page = reading(goal)
     first, *further = zip(BOOK.editions, ("", *FURTHER), strict=True)
     for edition, folder in (*further, first):
         box = page.get_by_role("link", name=edition.name, exact=True).bounding_box()
         page.mouse.click(box["x"] + 5, box["y"] + 5)  # a locator's click would scroll the page
-        page.wait_for_url(f"{addresses['file']}/{folder}{goal}")
+        page.wait_for_url(f"{SITE.as_uri()}/{folder}{goal}")
