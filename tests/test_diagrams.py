@@ -7,8 +7,6 @@ import draw
 import kit
 import pytest
 import strip
-from matplotlib.font_manager import FontProperties, findfont
-from PIL import ImageFont
 
 from bookbinder.diagrams import diagram_text, figure_messages
 from bookbinder.language import Language
@@ -17,29 +15,11 @@ from tests.this_book import BOOK
 
 FIGURES = BOOK.source / "figures"
 SVG = "{http://www.w3.org/2000/svg}"
-ANCHORS = {"start": 0, "middle": 0.5, "end": 1}
 TEXTS = {name: drawn() for name, drawn in draw.DIAGRAMS.items()}
 DRAWN = {name: ElementTree.fromstring(text) for name, text in TEXTS.items()}
 CARDS = [name for name in TEXTS if name.startswith("card_")]
 HEAD = re.compile(r"\A# .*\n\n(?:>.*\n)+\n!\[(.*)\]\(figures/(.*)\.svg\)\n")
 WORDS = dict(figure_messages(BOOK.source))
-FONTS = {
-    weight: ImageFont.truetype(findfont(FontProperties(family="DejaVu Sans", weight=weight)), 100)
-    for weight in ("normal", "bold")
-}
-
-
-def measure(text):
-    """Return left and right end of a text in the first font of the diagrams, baseline and size."""
-    size = float(text.get("font-size"))
-    parts = [(text.text, size, "normal")]
-    for span in text:
-        own = float(span.get("font-size", size))
-        parts += [(span.text, own, span.get("font-weight", "normal")), (span.tail, size, "normal")]
-    width = sum(FONTS[weight].getlength(words or "") * own / 100 for words, own, weight in parts)
-    width = float(text.get("textLength", width))
-    left = float(text.get("x")) - width * ANCHORS[text.get("text-anchor")]
-    return left, left + width, float(text.get("y")), size
 
 
 def test_the_files_are_what_the_script_draws_light_and_described_for_those_who_do_not_see_it():
@@ -81,20 +61,3 @@ def test_words_are_drawn_in_a_language_and_formulas_as_they_are():
     for word, fonts in (("全部的鍵值對", kit.CHINESE), ("모든 키", kit.KOREAN), ("khóa", "")):
         made = draw.DIAGRAMS["attention_layer"](lambda _, word=word: word)
         assert f"'Segoe UI',{fonts}sans-serif" in made
-
-
-def test_words_stay_in_the_card_and_off_each_other():
-    for name, svg in DRAWN.items():
-        width, height, boxes = float(svg.get("width")), float(svg.get("height")), []
-        for text in svg.findall(SVG + "text"):
-            left, right, baseline, size = measure(text)
-            words = "".join(text.itertext())
-            sizes = [float(part.get("font-size", size)) for part in text.iter()]
-            assert min(sizes) >= 13, (name, words)
-            assert size <= baseline <= height - 0.4 * size, (name, words)
-            assert -2 <= left <= right <= width + 2, (name, words)
-            for (other_left, other_right, other, other_size), more in boxes:
-                beside = right <= other_left + 2 or other_right <= left + 2
-                far = abs(baseline - other) >= 0.85 * min(size, other_size)
-                assert beside or far, (name, words, more)
-            boxes.append(((left, right, baseline, size), words))

@@ -11,7 +11,7 @@ from d2l_attention import jax as ours
 
 DTYPES = ("float16", "bfloat16", "float32")
 MASKS_TAKEN = ("bool", "float32", "int32")
-OTHER_NAMES = {"vmap": jax.vmap, "grad": jax.grad, "swapped": jnp.matrix_transpose}
+OTHER_NAMES = {"vmap": jax.vmap, "swapped": jnp.matrix_transpose}
 xp = SimpleNamespace(**vars(jnp) | OTHER_NAMES)
 cast = jnp.astype
 compiled = nnx.jit

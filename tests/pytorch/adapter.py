@@ -8,7 +8,7 @@ from d2l_attention import torch as ours
 
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 MASKS_TAKEN = ("bool",)
-xp = SimpleNamespace(**vars(torch) | {"swapped": torch.Tensor.mT.__get__, "grad": torch.func.grad})
+xp = SimpleNamespace(**vars(torch) | {"swapped": torch.Tensor.mT.__get__})
 constant = torch.Tensor.detach
 in_training = torch.nn.Module.train
 

@@ -14,18 +14,7 @@ OTHER_NAMES = {"log": tf.math.log, "flip": tf.reverse, "sum": tf.reduce_sum}
 OTHER_NAMES["swapped"] = tf.linalg.matrix_transpose
 OTHER_NAMES["vmap"] = lambda f: lambda *arrays: tf.vectorized_map(lambda row: f(*row), arrays)
 
-
-def grad(function):
-    def slope(x):
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            result = function(x)
-        return tape.gradient(result, x)
-
-    return slope
-
-
-xp = SimpleNamespace(**vars(tf) | OTHER_NAMES, grad=grad)
+xp = SimpleNamespace(**vars(tf) | OTHER_NAMES)
 cast = tf.cast
 constant = tf.stop_gradient
 compiled = tf.function
