@@ -14,29 +14,6 @@ from d2l_attention import frameworks
 from tests.conftest import ROOT, TINY, write_files
 from tests.this_book import BOOK
 
-MATHJAX = r"(?<!math)(?<!put)jax(?!=\")"  # has a `jax` in its own names
-NAMED = re.compile(
-    rf"torch|{MATHJAX}|flax|\bjnp\b|\bnnx\b|\boptax\b|\bXLA\b|tensorflow|keras|\btf\.",
-    re.IGNORECASE,
-)
-MAY = (  # what may name a framework
-    "d2l_attention/frameworks/",
-    "d2l_attention/memory.py",  # counts what PyTorch holds: its chapters import it from here
-    "d2l_attention/network.py",  # machines that exchange messages of PyTorch: likewise
-    "d2l_attention/tensors.py",  # what layers of PyTorch withstand: likewise
-    "tools/writer.py",  # trains the model that all editions load
-    *(BOOK.named(edition.module) for edition in BOOK.editions),  # generated
-)
-
-
-def test_no_other_file_names_a_framework():
-    files = [ROOT / "Makefile", ROOT / ".ci/run", ROOT / "postBuild"]
-    for folder in ("book", "bookbinder", "d2l_attention", "tools"):
-        files += (ROOT / folder).rglob("*.[pj][ys]")
-    files = [path for path in files if not BOOK.named(path).startswith(MAY)]
-    named = {BOOK.named(path): NAMED.findall(path.read_text("utf-8")) for path in files}
-    assert not {file: words for file, words in named.items() if words}
-
 
 @pytest.mark.parametrize("edition", BOOK.editions, ids=lambda edition: edition.framework)
 def test_a_framework_says_all_that_others_ask(edition):
