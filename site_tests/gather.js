@@ -31,53 +31,46 @@
       "cut, with all folds open": texts("div.math, div.cell_input pre, .output:is(.stream, .traceback) pre", cut),
     } };
   },
-  // What axe-core finds serious or critical, in light and in dark. Contrast takes most of its time: words that look
-  // alike are looked at three times. Equations and code have thousands of parts that are alike on all pages.
+  // What axe-core finds serious or critical; of words that look alike, three: contrast takes most of its time.
   async violations(where) {
     const { dataset } = document.documentElement, runs = [], options = { resultTypes: ["violations"], preload: false };
     const look = (e) => e && e.localName + e.getAttribute("class") + e.getAttribute("style") + look(e.parentElement);
     const says = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) && e.getBoundingClientRect().width > 1;
     const parts = this.all(where).flatMap((part) => [part, ...this.all("*", part)]).filter(says);
-    for (dataset.theme of ["light", "dark"]) {
-      const times = {}, words = parts.filter((e) => e.checkVisibility({ visibilityProperty: true }));
-      const include = words.filter((e) => (times[look(e)] = (times[look(e)] ?? 0) + 1) <= 3);
-      runs.push(await axe.run({ include }, { ...options, runOnly: ["color-contrast"] }));
-    }
-    const all = { include: where, exclude: ["mjx-container", ".highlight"] };
+    const alike = Object.groupBy(parts.filter((e) => e.checkVisibility({ visibilityProperty: true })), look);
+    const include = Object.values(alike).flatMap((words) => words.slice(0, 3));
+    for (dataset.theme of ["light", "dark"]) runs.push(await axe.run({ include }, { ...options, runOnly: ["color-contrast"] }));
+    const all = { include: where, exclude: ["mjx-container", ".highlight"] }; // they are alike on all pages
     runs.push(await axe.run(all, { ...options, rules: { "color-contrast": { enabled: false } } }));
     const grave = runs.flatMap((run) => run.violations).filter((each) => /serious|critical/.test(each.impact));
     return grave.flatMap(({ id, nodes }) => nodes.slice(0, 3).map((n) => `${id}: ${n.html.slice(0, 150)}: ${n.failureSummary}`));
   },
-  // References of a page that have no preview; what a print cuts off, and pictures that it has not.
+  // References of a page that have no preview; what a print cuts off or lacks.
   noPreview: () => [...document.querySelectorAll("article a")].filter((a) => /#(equation|term|reference)-/.test(a.hash))
     .map((a) => a.pathname.split("/").pop() + a.hash).filter((key) => !(key in PREVIEWS)),
-  tooWide() {
-    const end = (b) => b.getBoundingClientRect().left + b.scrollWidth * b.currentCSSZoom;
-    return this.all("div.math, .parts, pre, table.table").filter((b) => end(b) > innerWidth + 1).map((b) => b.textContent);
-  },
-  unseen() { return this.all("article img").filter((i) => !i.naturalWidth || !i.checkVisibility()).map((i) => i.src.slice(0, 99)); },
+  tooWide: () => [...document.querySelectorAll("div.math, .parts, pre, table.table")]
+    .filter((b) => b.getBoundingClientRect().left + b.scrollWidth * b.currentCSSZoom > innerWidth + 1).map((b) => b.textContent),
+  unseen: () => [...document.images].filter((i) => !i.naturalWidth || !i.checkVisibility()).map((i) => i.src.slice(0, 99)),
   // What is wrong with a slide once all of it has come: cut off, too small to read, nothing to see.
-  wrongSlides() {
-    return Reveal.getSlides().flatMap((slide) => {
-      const wall = slide.querySelector(".wall"), { h, v } = Reveal.getIndices(slide);
-      const any = (selector, wrong = () => true) => this.all(selector, wall).some(wrong);
-      let read = wall.clientHeight; // down to here: the arrow brings more into view of a wall that scrolls
-      Reveal.slide(h, v, 99);
-      for (let n = 0; wall.matches(".scrolls") && Reveal.getCurrentSlide() === slide && n < 20; n++) {
-        read = wall.clientHeight + wall.scrollTop;
-        document.dispatchEvent(new KeyboardEvent("keydown", { keyCode: 39 }));
-      }
-      Reveal.slide(h, v, 99);
-      const wrong = {
-        cut: wall.scrollHeight > read + 1 || wall.scrollWidth > wall.clientWidth + 1, strange: any(".sd, a, mjx-merror"),
-        small: any(".jp-RenderedMarkdown :is(p, li, td), pre", (part) => parseFloat(getComputedStyle(part).fontSize) < 14),
-        hidden: any(".controls button", (button) => getComputedStyle(button).visibility === "hidden"),
-        empty: !any("pre, img, ul, ol, table, blockquote, mjx-container[display], .jp-RenderedHTML"),
-        blank: any(".jp-RenderedHTML", (html) => !html.innerText),
-      };
-      return Object.keys(wrong).filter((what) => wrong[what]).map((what) => `${what}: ${wall.innerText.slice(0, 60)}`);
-    });
-  },
+  wrongSlides: () => Reveal.getSlides().flatMap((slide) => {
+    const wall = slide.querySelector(".wall"), { h, v } = Reveal.getIndices(slide);
+    const any = (selector, wrong = () => true) => [...wall.querySelectorAll(selector)].some(wrong);
+    Reveal.slide(h, v, 99);
+    let read = wall.clientHeight; // down to here: the arrow brings more into view of a wall that scrolls
+    for (let n = 0; wall.matches(".scrolls") && Reveal.getCurrentSlide() === slide && n < 20; n++) {
+      read = wall.clientHeight + wall.scrollTop;
+      document.dispatchEvent(new KeyboardEvent("keydown", { keyCode: 39 }));
+    }
+    Reveal.slide(h, v, 99);
+    const wrong = {
+      cut: wall.scrollHeight > read + 1 || wall.scrollWidth > wall.clientWidth + 1, strange: any(".sd, a, mjx-merror"),
+      small: any(".jp-RenderedMarkdown :is(p, li, td), pre", (part) => parseFloat(getComputedStyle(part).fontSize) < 14),
+      hidden: any(".controls button", (button) => getComputedStyle(button).visibility === "hidden"),
+      empty: !any("pre, img, ul, ol, table, blockquote, mjx-container[display], .jp-RenderedHTML"),
+      blank: any(".jp-RenderedHTML", (html) => !html.innerText),
+    };
+    return Object.keys(wrong).filter((what) => wrong[what]).map((what) => `${what}: ${wall.innerText.slice(0, 60)}`);
+  }),
   // What an explorer shows with its sliders at these places.
   explorer(root, places) {
     const all = (selector, part = root) => this.all(selector, part), { x, y } = root.getBoundingClientRect();
@@ -103,9 +96,9 @@
   // What a trained model answers to what is typed; bad: it scrolls sideways, lacks a digit, or prints a line of width 0.
   arcs(root) {
     const [says, out, typed, stage] = [".says", ".out", "[type=text]", ".stage"].map((part) => root.querySelector(part));
-    const bad = this.all("svg.rows text:empty, [style*='stroke-width:0px']", root).length > 0 || document.documentElement.scrollWidth > innerWidth;
-    const arcs = this.all("svg path", root).map((p) => [p.getAttribute("d"), p.style.strokeWidth, p.style.stroke]);
+    const wide = document.documentElement.scrollWidth > innerWidth;
+    const bad = wide || this.all("svg.rows text:empty, [style*='stroke-width:0px']", root).length > 0;
     const wrong = [typed.ariaInvalid === "true", getComputedStyle(stage).opacity < 1];
-    return { says: says.textContent, out: out.textContent, wrong, bad, arcs };
+    return { says: says.textContent, out: out.textContent, wrong, bad, arcs: stage.innerHTML };
   },
 })
