@@ -18,15 +18,12 @@
     await drawn();
     for (const part of all("script, style, code, pre, mjx-container, .math, .d2l-explorer, noscript", copy)) part.remove();
     const cut = (box) => box.clientWidth && box.scrollWidth > box.clientWidth + 1;
-    const blocks = "article :is(section > p, div.cell > div.cell_input, section > div.math, .box, .d2l-explorer)";
-    const edges = new Set(all(blocks).map((block) => Math.round(block.getBoundingClientRect().right)).filter(Boolean));
     return { links, stretches, problems: {
       raw: copy.textContent.match(/.{0,40}(?:\$|\\\(|\\\[|\\(?:eqref|ref|tag|label)\b|<!--|\[\[\d+\]\]|\{raw\}).{0,40}/g) ?? [],
       unset: texts(".math", (m) => !m.querySelector("mjx-container")),
       guessed: texts("mjx-utext", () => true), // letters that MathJax's fonts lack
       "no picture or no alt text": images.filter((i) => !i.naturalWidth || !i.alt.trim()).map((i) => i.src.slice(0, 200)),
       "no room for pictures while they load": Math.abs(growth) > 1 ? [growth] : [],
-      "text, code, equations and boxes end at": edges.size > 1 ? [...edges] : [],
       http: links.filter((link) => link.startsWith("http:") && !link.startsWith(location.origin)),
       "cut, with all folds open": texts("div.math, div.cell_input pre, .output:is(.stream, .traceback) pre", cut),
     } };

@@ -120,9 +120,8 @@ def test_a_page_computes_what_pytorch_computes_from_the_stored_weights(alone):
     reads, snapshots = held_by(MODELS["00"])["reads"], unpacked(MODELS["00"])
     drawn = [random.Random(n).choices(range(len(reads)), k=1 + n % 12) for n in range(24)]
     inputs = [(" ".join(reads[i] for i in ids), n % 6) for n, ids in enumerate(drawn)]
-    found = alone(MODELS["00"]).evaluate(
-        "(root, inputs) => inputs.map((i) => root.run(...i))", inputs
-    )
+    run_all = "(root, inputs) => inputs.map((i) => root.run(...i))"
+    found = alone(MODELS["00"]).evaluate(run_all, inputs)
     for ids, (text, step), got in zip(drawn, inputs, found, strict=True):
         W_q, W_k, W_v = (torch.from_numpy(array).double() for array in snapshots[step][1])
         weights = (W_q[ids] @ W_k[ids].T / W_q.shape[1] ** 0.5).softmax(-1)

@@ -1,12 +1,9 @@
 """The book's diagrams: the files are what the script draws, and can be read by everyone."""
 
-import re
 from xml.etree import ElementTree
 
 import draw
 import kit
-import pytest
-import strip
 
 from bookbinder.diagrams import diagram_text, figure_messages
 from bookbinder.language import Language
@@ -18,7 +15,6 @@ SVG = "{http://www.w3.org/2000/svg}"
 TEXTS = {name: drawn() for name, drawn in draw.DIAGRAMS.items()}
 DRAWN = {name: ElementTree.fromstring(text) for name, text in TEXTS.items()}
 CARDS = [name for name in TEXTS if name.startswith("card_")]
-HEAD = re.compile(r"\A# .*\n\n(?:>.*\n)+\n!\[(.*)\]\(figures/(.*)\.svg\)\n")
 WORDS = dict(figure_messages(BOOK.source))
 
 
@@ -36,16 +32,6 @@ def test_the_files_are_what_the_script_draws_light_and_described_for_those_who_d
             assert min(sizes, default=15) >= 13.5, name  # 12 px on a card of 284
         if name.startswith(("card_", "strip_")):
             assert len(TEXTS[name]) <= 12_000, name
-
-
-@pytest.mark.parametrize("path", sorted(FIGURES.parent.glob("[0-2]*.md")), ids=lambda p: p.stem)
-def test_a_chapter_begins_with_the_strip_and_the_step_that_it_changes(path):
-    chapter = path.stem[:2]
-    head, shown = HEAD.match(path.read_text(encoding="utf-8")), strip.STRIPS[chapter]
-    assert head, "no picture below the question"
-    assert head[2] == f"strip_{chapter}"
-    assert head[1].endswith(shown.change)
-    assert all(step in shown.change for step in shown.lit), "its words do not name the step"
 
 
 def test_words_are_drawn_in_a_language_and_formulas_as_they_are():

@@ -98,10 +98,7 @@ MISTAKES = [
     (executed, "import time\ntime.sleep(60)", "cell 2 of x: .*timed out .* after 2 seconds"),
     (executed, "x = 1\nx / 0", "cell 2 of x: ZeroD.*: division by zero\n    x = 1\n    x / 0$"),
     (lambda folder: read_notebook(folder / "x"), "x is missing; run `make notebooks` first$"),
-    (
-        lambda _: read_notebook(DATA / "copies.txt"),
-        "txt is no notebook .*`make notebooks` makes it",
-    ),
+    (lambda _: read_notebook(DATA / "copies.txt"), "txt is no notebook .*notebooks` makes it"),
     (read_book, "run this from the root of the book"),
     (lambda folder: read_chapter(folder / "x", "x.md"), "^x.md: cannot be read: .*No such file"),
     (lambda _: chapter_named("_", ["00_first", "01_second"]), "'_' in .*: 00_first or 01_second.$"),

@@ -1,8 +1,6 @@
 """Overlays: what a framework has of its own, and every way in which it can be out of date."""
 
 import re
-from collections import Counter, defaultdict
-from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -10,9 +8,8 @@ import pytest
 from bookbinder.__main__ import main
 from bookbinder.chapters import read_chapter
 from bookbinder.files import BookError
-from bookbinder.overlay import ALONE, WAS, labels_of, lay_over, overlays_of
+from bookbinder.overlay import labels_of, lay_over
 from tests.conftest import DATA, TINY, code_cell, write_files
-from tests.this_book import BOOK
 
 TEXTS = (DATA / "overlay.md").read_text("utf-8")
 _, BASE, WHOLE, RESULT = re.split(r"^=== .*\n", TEXTS, flags=re.MULTILINE)
@@ -100,19 +97,3 @@ def test_drift_shows_all_that_fits_no_more(tiny, capsys):
         "  > x = jnp.ones(1)",
     ]
     assert error == "error: jax: 2 to look at\n"
-
-
-@pytest.mark.slow
-def test_a_line_that_one_edition_alone_replaces_says_so():
-    """Is the line right in the other editions? Then write `was alone`."""
-    changes, overlays = defaultdict(list), Counter()
-    for overlay in chain(*(overlays_of(BOOK, edition) for edition in BOOK.editions)):
-        overlays[name := overlay.chapter.name] += 1
-        for spot, change in overlay.changed.items():
-            changes[name, spot].append(change)
-    marked, alone = set(), set()
-    for (name, _), some in changes.items():
-        marked |= {change.place for change in some if change.kind == ALONE}
-        if len(some) < overlays[name]:
-            alone |= {change.place for change in some if change.kind in (WAS, ALONE)}
-    assert marked == alone

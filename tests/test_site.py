@@ -132,9 +132,7 @@ def test_a_mistake_stops_the_build_with_its_place_and_leaves_the_site(built, tmp
 def test_in_chinese_the_search_finds_words_and_the_menu_leads_to_the_same_heading(built):
     folder = (site_folder(built) / "pytorch-zh").as_uri()
     with chromium() as browser:
-        page = browser.new_page(
-            viewport={"width": 1280, "height": 240}
-        )  # even a short page scrolls
+        page = browser.new_page(viewport={"width": 1280, "height": 240})  # so that it scrolls
         for query, marks in FOUND.items():
             page.goto(f"{folder}/search.html?q={query}")
             page.wait_for_selector(".search-summary")
