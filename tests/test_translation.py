@@ -127,3 +127,4 @@ def test_what_runs_says_as_much_as_a_stored_output_and_so_does_an_error(sample, 
     stored = in_language(new_notebook(cells=[english]), language_of(sample, LANGUAGE), "")
     assert [tuple(output.data.values()) for output in stored.cells[0].outputs] == live
     assert left_in_english(str(live)) == [] != left_in_english(str(data))
+    assert not re.search("[a-z]{4}", live[1][1])  # not a word that is said unmarked
