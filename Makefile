@@ -31,9 +31,9 @@ AT_ONCE  = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 # These tests start JupyterLab: nothing runs beside them.
 ALONE    = site_tests/test_lab.py
 # What imports a framework is tested with it; all else is tested once, with the first one.
-# The file that starts sandboxes takes longest: the other process runs what follows meanwhile.
+# The two files that take longest begin, each in a process; all others are shared out meanwhile.
 SITE_TESTS = tests/test_site.py
-TESTED = $(if $(filter $(FIRST),$(FRAMEWORK)),tests/test_grading.py tests $(addprefix --ignore ,$(SITE_TESTS)),\
+TESTED = $(if $(filter $(FIRST),$(FRAMEWORK)),tests/test_grading.py tests/test_translation.py tests $(addprefix --ignore ,$(SITE_TESTS)),\
 	$(addprefix tests/,$(FRAMEWORK) contract test_exercises.py test_book.py))
 NOTEBOOKS = tests/conftest.py notebooks/$(FRAMEWORK)
 # Whatever pip's own settings say, packages go to $(VENV).
