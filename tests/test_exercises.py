@@ -39,6 +39,12 @@ def test_an_exercise_names_four_mistakes_and_lets_no_wrong_answer_through(exerci
         assert not examine(exercise, as_answer(off, FRAMEWORK), FRAMEWORK).passed
 
 
+def test_the_audit_tells_of_inputs_on_which_a_mistake_cannot_be_seen():
+    blind = copy(find("3.1"))
+    blind.reference = blind.mistakes[0].wrong
+    assert any("give the same numbers" in told for told in audit(blind, FRAMEWORK))
+
+
 @pytest.mark.slow
 @each
 def test_a_teachers_seed_gives_inputs_of_its_own_with_which_no_named_mistake_passes(exercise):

@@ -1,4 +1,4 @@
-"""What a user of Flax expects of layers: types, copies, masks, random keys, sharding."""
+"""What a user of Flax expects of layers: types, axes, masks, random keys, traced lists."""
 
 from functools import partial
 
