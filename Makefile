@@ -29,11 +29,11 @@ NBVAL    = --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg
 # Two processes with one thread each: a notebook's cells, and a file's tests, stay in one of them.
 AT_ONCE  = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 # These tests start JupyterLab: nothing runs beside them.
-ALONE    = site_tests/test_lab.py
+ALONE    = tests/site/test_lab.py
 # What imports a framework is tested with it; all else is tested once, with the first one.
 # The two files that take longest begin, each in a process; all others are shared out meanwhile.
 SITE_TESTS = tests/test_site.py
-TESTED = $(if $(filter $(FIRST),$(FRAMEWORK)),tests/test_grading.py tests/test_translation.py tests $(addprefix --ignore ,$(SITE_TESTS)),\
+TESTED = $(if $(filter $(FIRST),$(FRAMEWORK)),tests/test_grading.py tests/test_translation.py tests $(addprefix --ignore ,$(SITE_TESTS) tests/site),\
 	$(addprefix tests/,$(FRAMEWORK) contract test_exercises.py test_book.py))
 NOTEBOOKS = tests/conftest.py notebooks/$(FRAMEWORK)
 # Whatever pip's own settings say, packages go to $(VENV).
@@ -88,7 +88,7 @@ site: $(SITE)  ## build the book as a site in _build/site/; LANGUAGE="en zh", tr
 test-site: site  ## build the site and look at every page of it in Chromium
 	$(PYTEST) $(SITE_TESTS) --numprocesses 2 --dist loadgroup
 	$(PYTEST) $(ALONE)
-	$(PYTEST) site_tests $(ALONE:%=--ignore %) --numprocesses 2 --dist loadgroup
+	$(PYTEST) tests/site $(ALONE:%=--ignore %) --numprocesses 2 --dist loadgroup
 
 pdf: $(SITE)  ## print the whole book as one PDF in _build/, with Chromium
 	@$(BIND) site $(EDITION)

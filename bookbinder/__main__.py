@@ -2,7 +2,7 @@
 
 import sys
 
-from bookbinder.files import BookError
+from bookbinder.book import BookError
 
 sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11")
 

@@ -8,8 +8,7 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
-from bookbinder.config import guess
-from bookbinder.files import BookError
+from bookbinder.book import BookError, guess
 
 VALIDATION = "validation"
 FOLDED = ("drawing", VALIDATION)  # code that need not be read

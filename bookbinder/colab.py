@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import nbformat
 
+from bookbinder.book import PACKAGE, Book, Edition
 from bookbinder.chapters import Chapter, name_cells
-from bookbinder.config import PACKAGE, Book, Edition
 
 INSTALL = "install"  # the tag of the cell; no chapter has it
 CELL = """\

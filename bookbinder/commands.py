@@ -9,17 +9,16 @@ from pathlib import Path
 
 import zmq
 
-from bookbinder.binding import bind_edition, bind_translation
-from bookbinder.classroom.slides import write_slides
-from bookbinder.classroom.submissions import grade_folder
-from bookbinder.config import ENGLISH, Book, Edition, chapter_named, read_book
+from bookbinder.book import ENGLISH, Book, BookError, Edition, chapter_named, read_book
+from bookbinder.copies import bring_copies
 from bookbinder.execution import frameworks_own, own_kernels
-from bookbinder.files import BookError
-from bookbinder.messages import update_messages
+from bookbinder.grading.table import grade_folder
+from bookbinder.language.extract import update_messages
+from bookbinder.notebook import bind_edition, bind_translation
 from bookbinder.overlay import drift
-from bookbinder.reader_copies import bring_copies
 from bookbinder.site.building import build_alone, build_site
 from bookbinder.site.printing import print_book
+from bookbinder.slides import write_slides
 from bookbinder.worksheets import bind_worksheets
 
 LAB = Path(__file__).parent / "lab"  # settings of JupyterLab, and how prose looks in it

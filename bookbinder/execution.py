@@ -13,9 +13,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from nbformat import NotebookNode
 
+from bookbinder.book import BookError, read_book
 from bookbinder.chapters import Chapter, tags_of
-from bookbinder.config import read_book
-from bookbinder.files import BookError
 from d2l_attention.frameworks import load
 
 KERNEL = "python3"

@@ -5,9 +5,9 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from bookbinder.catalogs import worded
+from bookbinder.book import BookError
 from bookbinder.chapters import Chapter, number_of
-from bookbinder.files import BookError
+from bookbinder.language.catalog import worded
 
 FILE = "notation.toml"
 PAGE = "notation"  # the page without a number that shows it

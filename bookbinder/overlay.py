@@ -34,10 +34,9 @@ import nbformat
 from jupytext.cell_metadata import parse_key_equal_value
 from nbformat import NotebookNode
 
+from bookbinder.book import Book, BookError, Edition
 from bookbinder.chapters import Chapter, check_tags, name_cells, read_chapter, refuse_conflicts
-from bookbinder.config import Book, Edition
-from bookbinder.files import BookError
-from bookbinder.page import Line, headings_of, markdown_lines
+from bookbinder.markdown import Line, headings_of, markdown_lines
 from d2l_attention.frameworks import code_of_others
 
 CELL, WAS, ALONE, AFTER, PLACE = "cell", "was", "was alone", "after", "heading"

@@ -8,10 +8,10 @@ from unicodedata import east_asian_width
 import nbformat
 from nbformat import NotebookNode
 
-from bookbinder.catalogs import worded
+from bookbinder.book import COMMAND
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
-from bookbinder.files import COMMAND
-from bookbinder.outputs import SVG
+from bookbinder.compare import SVG
+from bookbinder.language.catalog import worded
 
 DRAW, DRAWN = worded("Draw: {picture}"), worded("Draw: what stands below")
 DECIDE = worded("Decide first, then show the output")  # as the button of the site says

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 
 from bookbinder.chapters import Chapter, fold_of
-from bookbinder.page import Line, lines_of
+from bookbinder.markdown import Line, lines_of
 
 STAR = "★"
 LEVELS = {1: 5, 2: 15, 3: 30}  # minutes by the number of stars in a heading

@@ -13,9 +13,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from bookbinder.catalogs import worded
+from bookbinder.book import read_notebook
 from bookbinder.chapters import tags_of
-from bookbinder.files import read_notebook
+from bookbinder.language.catalog import worded
 
 SOLUTION = worded("Solution")  # on a fold that has no words of its own
 KEYS = ABOVE, BELOW, ALONE = "solution_above", "solution_below", "solution"  # in the metadata

@@ -13,16 +13,15 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
-from bookbinder.binding import as_stored
-from bookbinder.catalogs import YOURS, worded
+from bookbinder.book import Book, BookError, Edition, as_text, write_whole
 from bookbinder.chapters import VALIDATION, Chapter, name_cells, tags_of
-from bookbinder.config import Book, Edition
-from bookbinder.diagrams import diagram_text
-from bookbinder.files import BookError, as_text, write_whole
-from bookbinder.language import Language, in_language, language_of
-from bookbinder.page import ANSWER, Line, exercise_of, markdown_lines
+from bookbinder.compose import english_chapters, prose_changed
+from bookbinder.language.catalog import YOURS, worded
+from bookbinder.language.say import Language, in_language, language_of
+from bookbinder.markdown import ANSWER, Line, exercise_of, markdown_lines
+from bookbinder.notebook import as_stored
+from bookbinder.pictures import diagram_text
 from bookbinder.publish import DECIDE, covered, unexecuted
-from bookbinder.steps import english_chapters, prose_changed
 from d2l_attention.practice.exercises import find
 
 COMMAND = "make worksheets"

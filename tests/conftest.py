@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from jupyter_client.manager import KernelManager
 
-from bookbinder.config import read_book
+from bookbinder.book import read_book
 from bookbinder.execution import kernel_environment
 from d2l_attention.frameworks import known, load
 from tests import nbval_plugin

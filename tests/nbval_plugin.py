@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import nbformat
 from nbval import plugin
 
-from bookbinder.outputs import apart, difference
+from bookbinder.compare import apart, difference
 from bookbinder.solutions import unfolded
 
 

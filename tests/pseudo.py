@@ -17,14 +17,13 @@ from babel.messages.catalog import Catalog
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from bookbinder import catalogs
-from bookbinder.binding import bind_translation, notebook_path, read_edition_chapters
-from bookbinder.catalogs import PAGES, WORDS_IN_FORMULA, as_po, catalog_file, read_catalog
-from bookbinder.config import FILE, Book, read_book
-from bookbinder.files import as_text, write_whole
-from bookbinder.language import COMPOSED, Language
-from bookbinder.messages import page_file, templates, update_messages
-from bookbinder.page import Page, lines_of, shown_words
+from bookbinder.book import FILE, Book, as_text, read_book, write_whole
+from bookbinder.language import catalog
+from bookbinder.language.catalog import PAGES, WORDS_IN_FORMULA, as_po, catalog_file, read_catalog
+from bookbinder.language.extract import page_file, templates, update_messages
+from bookbinder.language.say import COMPOSED, Language
+from bookbinder.markdown import Page, lines_of, shown_words
+from bookbinder.notebook import bind_translation, notebook_path, read_edition_chapters
 from bookbinder.publish import published
 from bookbinder.worksheets import bind_worksheets
 from tests.conftest import DATA, ROOT, write_files
@@ -66,8 +65,8 @@ def in_pseudo(catalog: Catalog, left_out: str = "\n") -> Catalog:
 @cache
 def said(name: str) -> dict[str, str]:
     """Return what this book's catalog of a name says in the pseudo-language."""
-    found = messages().get(catalogs.INTERFACE if name == COMPOSED else name, Catalog(fuzzy=False))
-    return catalogs.translations(in_pseudo(found))
+    found = messages().get(catalog.INTERFACE if name == COMPOSED else name, Catalog(fuzzy=False))
+    return catalog.translations(in_pseudo(found))
 
 
 PSEUDO = Language(LANGUAGE, said)
@@ -83,8 +82,8 @@ def pseudo_book(root: Path) -> Book:
             (root / "book" / path.name).symlink_to(path)
     shutil.copy(BOOK.root / FILE, root / FILE)
     book = replace(read_book(root), languages=("en", LANGUAGE))
-    for name, catalog in messages().items():
-        write_whole(catalog_file(book, LANGUAGE, name), as_po(in_pseudo(catalog), LANGUAGE))
+    for name, all_of_it in messages().items():
+        write_whole(catalog_file(book, LANGUAGE, name), as_po(in_pseudo(all_of_it), LANGUAGE))
     return book
 
 

@@ -17,11 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from bookbinder import binding, commands
+from bookbinder import commands, notebook
 from bookbinder.__main__ import main
-from bookbinder.binding import stale_files
-from bookbinder.config import read_book
-from bookbinder.files import BookError, read_notebook, write_whole
+from bookbinder.book import BookError, read_book, read_notebook, write_whole
+from bookbinder.notebook import stale_files
 from bookbinder.solutions import KEYS
 from tests.conftest import DATA, ROOT, write_files
 
@@ -151,7 +150,7 @@ def test_only_changed_code_is_executed_again(bound, monkeypatch, capsys):
     def execute(chapter, *_):
         raise BookError(f"{chapter.name} would be executed")
 
-    monkeypatch.setattr(binding, "execute", execute)
+    monkeypatch.setattr(notebook, "execute", execute)
     change(bound / "book/02_second.md", "A sentence", "The sentence")
     change(bound / "book/jax/02_second.md", "A sentence", "The sentence")
     old = (bound / FIRST).read_text()

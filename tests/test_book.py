@@ -12,11 +12,11 @@ import yaml
 from packaging.requirements import Requirement
 
 import d2l_attention
-from bookbinder.binding import notebook_path, stale_files
 from bookbinder.chapters import refuse_conflicts, tags_of
+from bookbinder.compose import title_in_contents
 from bookbinder.execution import cell_message, output_problems
-from bookbinder.page import slug
-from bookbinder.steps import title_in_contents
+from bookbinder.markdown import slug
+from bookbinder.notebook import notebook_path, stale_files
 from bookbinder.worksheets import names_in, parsed, students
 from tests.conftest import ROOT
 from tests.this_book import BOOK, chapters, checked_exercises, pages

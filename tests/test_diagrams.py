@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 
 import draw
 
-from bookbinder.diagrams import diagram_text, figure_messages
-from bookbinder.language import Language
+from bookbinder.language.say import Language
+from bookbinder.pictures import diagram_text, figure_messages
 from tests.pseudo import pseudo
 from tests.this_book import BOOK
 

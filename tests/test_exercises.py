@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import d2l_attention
-from bookbinder.classroom import sandbox
+from bookbinder.grading import sandbox
 from d2l_attention.frameworks import code_of_others
 from d2l_attention.practice import audit
 from d2l_attention.practice.audit import as_answer

@@ -9,7 +9,7 @@ from IPython.core.pylabtools import print_figure
 from matplotlib.figure import Figure
 from nbformat.v4 import new_output
 
-from bookbinder.outputs import HTML, SVG, apart, difference
+from bookbinder.compare import HTML, SVG, apart, difference
 from d2l_attention.practice import Bars, Line, Live, Plot, Points, Score, Toggles, explore
 from d2l_attention.practice.arcs import draw_arcs, held_by, unpacked
 from d2l_attention.practice.explorer import Explorer

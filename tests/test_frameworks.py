@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from bookbinder.__main__ import main
-from bookbinder.files import read_notebook
+from bookbinder.book import read_notebook
 from d2l_attention import frameworks
 from tests.conftest import ROOT, TINY, write_files
 from tests.this_book import BOOK

@@ -16,10 +16,10 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from bookbinder.classroom import grading, sandbox, submissions
-from bookbinder.classroom.grading import Question, Session, grade
-from bookbinder.classroom.submissions import grade_folder, questions_in
-from bookbinder.files import BookError, write_whole
+from bookbinder.book import BookError, write_whole
+from bookbinder.grading import sandbox, session, table
+from bookbinder.grading.session import Question, Session, grade
+from bookbinder.grading.table import grade_folder, questions_in
 from bookbinder.solutions import read_bound
 from bookbinder.worksheets import code_cells
 from d2l_attention.practice import Exercise
@@ -117,11 +117,11 @@ def graded(tmp_path_factory):
         for name, cells in SPELLINGS.items():
             add(sheets[2], name, cells if "check" in "".join(cells).lower() else [*cells, "CHECK"])
 
-        patch.setattr(grading, "ALL", 1000)  # on a busy machine
+        patch.setattr(session, "ALL", 1000)  # on a busy machine
         patch.setattr(sandbox, "MEMORY", 3 * 2**30)
         results = grade_sheet(sheets[0])
-        patch.setattr(grading, "CELL", 3)
-        patch.setattr(grading, "ANSWER", 3)
+        patch.setattr(session, "CELL", 3)
+        patch.setattr(session, "ANSWER", 3)
         lighten(patch, tmp_path_factory.mktemp("packages"))
         with ThreadPoolExecutor() as pool:
             return ChainMap(results, *pool.map(grade_sheet, sheets[1:]))
@@ -158,8 +158,8 @@ def test_interrupted_it_keeps_what_is_graded_and_leaves_no_process(tmp_path, mon
         raise KeyboardInterrupt
 
     lighten(monkeypatch, tmp_path)
-    monkeypatch.setattr(submissions, "tqdm", interrupted)
-    monkeypatch.setattr(submissions, "AT_ONCE", 2)
+    monkeypatch.setattr(table, "tqdm", interrupted)
+    monkeypatch.setattr(table, "AT_ONCE", 2)
     slow = ["def row_sums(scores):\n    while True: pass"]
     hand_in(tmp_path, ann=["row_sums = lambda s: s.sum()\nlargest = 42"], ben=slow, cat=slow)
     with pytest.raises(KeyboardInterrupt):
@@ -189,9 +189,9 @@ def asked(monkeypatch):
             results["1"] = Result("1", "error", "", "no answer after 10 s")
         return results
 
-    monkeypatch.setattr(submissions, "read_edition_chapters", lambda _, edition: chapters(edition))
-    monkeypatch.setattr(submissions, "grade", grade)
-    monkeypatch.setattr(submissions, "started", lambda _: SimpleNamespace(stop=lambda: None))
+    monkeypatch.setattr(table, "read_edition_chapters", lambda _, edition: chapters(edition))
+    monkeypatch.setattr(table, "grade", grade)
+    monkeypatch.setattr(table, "started", lambda _: SimpleNamespace(stop=lambda: None))
     return counts
 
 
@@ -224,31 +224,31 @@ def graded_by_hand(folder, *changes):
     """Grade a class, change the table as a teacher and a spreadsheet do, and grade it again."""
     hand_in(folder, **{"0012345": PASSES, "ann": PASSES, "ben": FAILS, "cleo": "nothing"})
     grade_exam(folder)
-    table = folder / "grades-exam.csv"
-    text = table.read_text().replace("by ann,1,", "by ann,0.5,").replace("by cleo,", "by cleo,2")
+    path = folder / "grades-exam.csv"
+    text = path.read_text().replace("by ann,1,", "by ann,0.5,").replace("by cleo,", "by cleo,2")
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)
-    table.write_text(text)
+    path.write_text(text)
     return grade_exam(folder)
 
 
 def test_what_a_teacher_and_a_spreadsheet_write_stays(tmp_path, asked, capsys, monkeypatch):
     moved = ("submission,1 points", "note,submission,1 points"), ("\nby ", "\nlate?,by ")
     saved = (",", ";"), ("0.5", "0,5"), ("\n", ";;\r\n"), ("by ben", '"by ben"')
-    table = graded_by_hand(tmp_path, *moved, *saved, ("late?;by a", ";;\r\nlate?;by a"))
-    assert table == CLASS["by hand"][0]
+    row = graded_by_hand(tmp_path, *moved, *saved, ("late?;by a", ";;\r\nlate?;by a"))
+    assert row == CLASS["by hand"][0]
     assert len(asked) == 3
     hand_in(tmp_path, ann=FAILS, cleo=PASSES, ben=["wrong"])
     (tmp_path / "0012345.ipynb").unlink()
-    path, ours = tmp_path / "grades-exam.csv", submissions.grade
+    path, ours = tmp_path / "grades-exam.csv", table.grade
 
     def meanwhile(*notebook):
         write_whole(path, path.read_text().replace("by ben,0,", "by ben,0.75,"))
         return ours(*notebook)
 
-    monkeypatch.setattr(submissions, "grade", meanwhile)
-    monkeypatch.setattr(submissions, "AT_ONCE", 1)
+    monkeypatch.setattr(table, "grade", meanwhile)
+    monkeypatch.setattr(table, "AT_ONCE", 1)
     assert grade_exam(tmp_path) == CLASS["by hand"][1]
     assert capsys.readouterr().out.endswith("as nobody has this name: by 0012345\n")
 

@@ -9,8 +9,8 @@ from functools import partial
 
 import pytest
 
-from bookbinder.binding import read_edition_chapters
-from bookbinder.config import read_book
+from bookbinder.book import read_book
+from bookbinder.notebook import read_edition_chapters
 from tests.conftest import ROOT, TINY, write_files
 
 pytestmark = pytest.mark.slow

@@ -5,11 +5,10 @@ from functools import partial
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from bookbinder.book import BookError, chapter_named, read_book, read_notebook
 from bookbinder.chapters import read_chapter
-from bookbinder.config import chapter_named, read_book
 from bookbinder.execution import check_outputs, execute
-from bookbinder.export import compose_module, saved_in_cell
-from bookbinder.files import BookError, read_notebook
+from bookbinder.module import compose_module, saved_in_cell
 from bookbinder.notation import read_notation
 from bookbinder.worksheets import students
 from tests.conftest import DATA, TINY, code_cell, write_files

@@ -11,7 +11,7 @@ from matplotlib.image import imsave
 from nbformat import v4
 from nbval.plugin import IPyNbFile
 
-from bookbinder.outputs import HTML, SVG, keep_equal_outputs, picture_difference
+from bookbinder.compare import HTML, SVG, keep_equal_outputs, picture_difference
 
 PICTURE = """<?xml version="1.0"?>
 <svg xmlns="http://www.w3.org/2000/svg" width="100pt" viewBox="0 0 100 80">

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bookbinder.__main__ import main
+from bookbinder.book import BookError
 from bookbinder.chapters import read_chapter
-from bookbinder.files import BookError
 from bookbinder.overlay import labels_of, lay_over
 from tests.conftest import DATA, TINY, code_cell, write_files
 

@@ -10,14 +10,13 @@ import shutil
 import bs4
 import pytest
 
-from bookbinder.binding import bind_edition
-from bookbinder.classroom.slides import slides_of
-from bookbinder.config import read_book
-from bookbinder.files import BookError, read_notebook
-from bookbinder.language import language_of
+from bookbinder.book import BookError, read_book, read_notebook
+from bookbinder.language.say import language_of
+from bookbinder.notebook import bind_edition
 from bookbinder.site.building import build_alone, build_site, site_folder
 from bookbinder.site.printing import chromium, chromium_path, one_page
 from bookbinder.site.sphinx_extension import index_letter
+from bookbinder.slides import slides_of
 from tests.conftest import DATA, write_files
 from tests.pseudo import LANGUAGE, MARKED, PLAIN, pseudo_book
 from tests.this_book import BOOK

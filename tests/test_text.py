@@ -7,11 +7,11 @@ from io import BytesIO
 import pytest
 from babel.messages.mofile import read_mo
 
-from bookbinder import page as prose
-from bookbinder.catalogs import BESIDE, PAGES, PRACTICE, catalog_file, translations
+from bookbinder import markdown as prose
 from bookbinder.chapters import number_of, read_chapter
-from bookbinder.language import language_of, translated
-from bookbinder.messages import compiled_file, page_file, translated_page
+from bookbinder.language.catalog import BESIDE, PAGES, PRACTICE, catalog_file, translations
+from bookbinder.language.extract import compiled_file, page_file, translated_page
+from bookbinder.language.say import language_of, translated
 from bookbinder.notation import PAGE, read_notation
 from d2l_attention.frameworks import known, load
 from tests.conftest import ROOT

@@ -9,13 +9,13 @@ from html import unescape
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from bookbinder.catalogs import catalog_file, disagreement
-from bookbinder.files import BookError, write_whole
-from bookbinder.language import in_language, language_of
-from bookbinder.messages import practice_messages, update_messages
-from bookbinder.outputs import SVG
+from bookbinder.book import BookError, write_whole
+from bookbinder.compare import SVG
+from bookbinder.language.catalog import catalog_file, disagreement
+from bookbinder.language.extract import practice_messages, update_messages
+from bookbinder.language.say import in_language, language_of
+from bookbinder.language.screen import said_on_screen
 from bookbinder.publish import published
-from bookbinder.screen import said_on_screen
 from bookbinder.worksheets import checks_in, invitation, students
 from d2l_attention.frameworks import current
 from d2l_attention.practice import check, explore, words

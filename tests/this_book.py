@@ -3,10 +3,10 @@
 import importlib.util
 from functools import cache
 
-from bookbinder.binding import notebook_path, read_edition_chapters
+from bookbinder.book import Edition, read_book
 from bookbinder.chapters import Chapter
-from bookbinder.config import Edition, read_book
-from bookbinder.page import Page
+from bookbinder.markdown import Page
+from bookbinder.notebook import notebook_path, read_edition_chapters
 from bookbinder.solutions import read_bound
 from d2l_attention.practice.exercises import exercises_in
 from tests.conftest import ROOT

@@ -9,13 +9,12 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from bookbinder.binding import bind_translation, notebook_path, read_edition_chapters
+from bookbinder.book import ENGLISH, Book, BookError, Edition, write_whole
 from bookbinder.chapters import Chapter
-from bookbinder.config import ENGLISH, Book, Edition
-from bookbinder.diagrams import pictures_shown
-from bookbinder.files import BookError, write_whole
-from bookbinder.language import language_of
-from bookbinder.outputs import SVG
+from bookbinder.compare import SVG
+from bookbinder.language.say import language_of
+from bookbinder.notebook import bind_translation, notebook_path, read_edition_chapters
+from bookbinder.pictures import pictures_shown
 from bookbinder.site.equations import Typeset
 from bookbinder.site.finishing import finish
 from bookbinder.site.settings import folder_of

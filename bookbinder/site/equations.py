@@ -7,7 +7,7 @@ from html import escape, unescape
 from importlib import metadata
 from pathlib import Path
 
-from bookbinder.files import BookError
+from bookbinder.book import BookError
 
 MATHJAX = "sphinx-mathjax-offline"
 NEEDED = "the site needs more packages; `make site` installs them"

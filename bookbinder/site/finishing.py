@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from bookbinder.catalogs import worded
+from bookbinder.language.catalog import worded
 from bookbinder.site.equations import Typeset
 from bookbinder.site.svg import slim, with_dark_version
 from bookbinder.site.texts import page_scripts

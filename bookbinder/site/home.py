@@ -7,14 +7,14 @@ from xml.etree import ElementTree
 
 from nbformat import NotebookNode
 
-from bookbinder.binding import read_or_empty
-from bookbinder.catalogs import worded
+from bookbinder.book import Book
 from bookbinder.chapters import Chapter, title_of
-from bookbinder.config import Book
-from bookbinder.diagrams import diagram_text
-from bookbinder.language import Language
-from bookbinder.page import Page
-from bookbinder.steps import title_in_contents
+from bookbinder.compose import title_in_contents
+from bookbinder.language.catalog import worded
+from bookbinder.language.say import Language
+from bookbinder.markdown import Page
+from bookbinder.notebook import read_or_empty
+from bookbinder.pictures import diagram_text
 
 CARD = "figures/card_{}.svg"  # of a part, in book/, where a book has it
 LEARNED = '<div class="d2l-arcs" data-kind="sentence"'  # the widget of the chapter that trains it

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from inspect import cleandoc
 from pathlib import Path
 
-from bookbinder.catalogs import worded
+from bookbinder.book import BookError
 from bookbinder.chapters import Chapter, title_of
-from bookbinder.files import BookError
-from bookbinder.page import REFERENCE, Page, jupyter_anchor
+from bookbinder.language.catalog import worded
+from bookbinder.markdown import REFERENCE, Page, jupyter_anchor
 from bookbinder.site.equations import NEEDED
 
 try:

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from bookbinder.catalogs import README, worded
-from bookbinder.config import ENGLISH, Book, Edition
-from bookbinder.files import BookError, write_whole
-from bookbinder.language import Language, language_of
+from bookbinder.book import ENGLISH, Book, BookError, Edition, write_whole
+from bookbinder.language.catalog import README, worded
+from bookbinder.language.say import Language, language_of
 from bookbinder.site.building import edition_folder, site_folder
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import re
 import tomllib
 from pathlib import Path
 
-from bookbinder.catalogs import README, worded
-from bookbinder.config import ENGLISH, LANGUAGES, Book, Edition
-from bookbinder.language import Language
+from bookbinder.book import ENGLISH, LANGUAGES, Book, Edition
+from bookbinder.language.catalog import README, worded
+from bookbinder.language.say import Language
 
 HERE = Path(__file__).parent
 SAID = re.compile(r'\bsay\("([^"]+)"\)')  # in the scripts of the pages

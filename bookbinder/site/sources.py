@@ -9,20 +9,27 @@ from dataclasses import replace
 
 from nbformat import NotebookNode
 
-from bookbinder.binding import notebook_path, read_or_empty, stale_files
-from bookbinder.catalogs import BESIDE, INTERFACE, worded
+from bookbinder.book import ENGLISH, Book, BookError, Edition, as_text
 from bookbinder.chapters import Chapter, fold_of, tags_of, title_of
 from bookbinder.colab import INSTALL
-from bookbinder.config import ENGLISH, Book, Edition
-from bookbinder.files import BookError, as_text
-from bookbinder.language import Language, language_of, with_links
-from bookbinder.page import CITATION, REFERENCE, TERM, Page, lines_of, link_problems, shown_words
+from bookbinder.compose import english_chapters, title_in_contents
+from bookbinder.language.catalog import BESIDE, INTERFACE, worded
+from bookbinder.language.say import Language, language_of, with_links
+from bookbinder.markdown import (
+    CITATION,
+    REFERENCE,
+    TERM,
+    Page,
+    lines_of,
+    link_problems,
+    shown_words,
+)
+from bookbinder.notebook import notebook_path, read_or_empty, stale_files
 from bookbinder.publish import ANSI
 from bookbinder.site.home import home_page, home_pictures
 from bookbinder.site.lookup import functions_page, references_page
 from bookbinder.site.settings import own_words, sphinx_settings
 from bookbinder.solutions import SOLUTION, is_solution, read_bound, with_folds
-from bookbinder.steps import english_chapters, title_in_contents
 
 MARKS = re.compile(r"^((?:>|\s|#+ |- |\d+\. |<summary>)*)(.*?)((?:</summary>)?)$")  # around a line
 MARKUP = re.compile(r"(<[^>]*>|^:\w+: |\]\([^)]*\)|\[|\||\*\*|\*)")  # between words of a page

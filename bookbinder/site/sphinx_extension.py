@@ -13,7 +13,7 @@ from sphinx.locale import translators
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from bookbinder.page import EQUATION, TAG
+from bookbinder.markdown import EQUATION, TAG
 
 UNTOUCHED = (nodes.literal, nodes.literal_block, nodes.reference, nodes.math, nodes.math_block)
 NOT_SLANTED = ("zh_CN", "ko")

@@ -16,8 +16,8 @@ from sysconfig import get_path
 from threading import Timer
 
 import d2l_attention
-from bookbinder.classroom import inside
-from bookbinder.files import BookError
+from bookbinder.book import BookError
+from bookbinder.grading import inside
 from d2l_attention.frameworks import load
 
 ROOT = Path(__file__).parents[2]

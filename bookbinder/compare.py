@@ -16,8 +16,8 @@ from itertools import zip_longest
 import numpy as np
 from nbformat import NotebookNode
 
+from bookbinder.book import Book, Edition
 from bookbinder.chapters import Chapter, tags_of
-from bookbinder.config import Book, Edition
 from d2l_attention.frameworks import known, load
 
 MADE_WITH = "made_with"  # in the metadata of a notebook

@@ -25,12 +25,11 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from tqdm import tqdm
 
-from bookbinder.binding import as_stored, read_edition_chapters
+from bookbinder.book import Book, BookError, Edition, as_text, write_whole
 from bookbinder.chapters import name_cells, number_of
-from bookbinder.classroom.grading import Question, Session, grade, is_late, started
-from bookbinder.config import Book, Edition
-from bookbinder.diagrams import bring_diagrams
-from bookbinder.files import BookError, as_text, write_whole
+from bookbinder.grading.session import Question, Session, grade, is_late, started
+from bookbinder.notebook import as_stored, read_edition_chapters
+from bookbinder.pictures import bring_diagrams
 from bookbinder.worksheets import by_exercise, checks_in, code_cells, invitation, sheets
 from d2l_attention.frameworks import known, load
 from d2l_attention.practice.checking import Result

@@ -7,8 +7,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from benchmarks.d2l_source import d2l_of
 from d2l_attention import torch as ours
+from tools.benchmarks.d2l_source import d2l_of
 
 d2l = d2l_of("torch.py", torch=torch, nn=nn, math=math, Module=nn.Module)
 PACKAGES, COMPILED, MEMORY = ("torch", "d2l"), "compiled", "peak MiB"

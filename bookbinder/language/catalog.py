@@ -19,10 +19,9 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import PoFileError, read_po, write_po
 from nbformat import NotebookNode
 
+from bookbinder.book import Book, BookError
 from bookbinder.chapters import Chapter
-from bookbinder.config import Book
-from bookbinder.files import BookError
-from bookbinder.page import REFERENCE, Line, inline, lines_of, markdown_lines
+from bookbinder.markdown import REFERENCE, Line, inline, lines_of, markdown_lines
 
 WORDS_IN_FORMULA = re.compile(r"\\text\{([^}]*)\}")
 NOT_WORDS = re.compile(r"\{\{\w+\}\}|\\\w+|https?://\S+")

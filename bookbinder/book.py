@@ -1,15 +1,20 @@
-"""Read book.toml, the one description of the book; every path follows from the names in it."""
+"""The book as book.toml describes it; its notebooks read, its files written whole or not at all."""
 
+import contextlib
 import difflib
+import os
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bookbinder.files import BookError
+import nbformat
+from nbformat import NotebookNode
+
 from d2l_attention.frameworks import known, load
 
 FILE = "book.toml"
+COMMAND = "make notebooks"
 PACKAGE = "d2l_attention"  # with the modules, and what they import that is written by hand
 ENGLISH = "en"  # the language of the source
 LANGUAGES = {  # what a book may be in, and how its readers name it
@@ -30,6 +35,10 @@ KEYS = {  # of book.toml, with what stands there where one is left out; None: it
     "parts": {},
     "repository": "",
 }
+
+
+class BookError(Exception):
+    """A mistake in the book or its surroundings; the command line shows its text and stops."""
 
 
 @dataclass(frozen=True)
@@ -196,3 +205,40 @@ def guess(word: str, known: Iterable[str]) -> str:
     """Return " (did you mean ...?)" where a known word is close, else nothing."""
     close = difflib.get_close_matches(str(word), [str(k) for k in known], n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def as_text(notebook: NotebookNode) -> str:
+    return nbformat.writes(notebook) + "\n"
+
+
+def read_notebook(path: Path) -> NotebookNode:
+    """Return the notebook in `path`; raise BookError where there is none, or a broken one."""
+    try:
+        return nbformat.read(path, as_version=4)
+    except FileNotFoundError:
+        raise BookError(f"{path} is missing; run `{COMMAND}` first") from None
+    except (OSError, ValueError, AttributeError, nbformat.ValidationError) as error:
+        reason = str(error).splitlines()[0]
+        raise BookError(f"{path} is no notebook ({reason}); `{COMMAND}` makes it anew") from None
+
+
+def write_whole(path: Path, content: str | bytes) -> bool:
+    """Write a file by way of one beside it; return whether anything changed.
+
+    Interrupted or failing, it leaves the old file as it was and nothing beside it.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    new = path.with_name(f".{path.name}.new")
+    try:
+        if path.exists() and path.read_bytes() == data:
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            new.write_bytes(data)
+            os.replace(new, path)
+        finally:
+            with contextlib.suppress(OSError):
+                new.unlink(missing_ok=True)
+    except OSError as error:
+        raise BookError(f"{path}: cannot be written ({error.strerror}); it is unchanged") from None
+    return True

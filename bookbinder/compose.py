@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from nbformat import NotebookNode
 
-from bookbinder.catalogs import worded
+from bookbinder.book import Book, Edition
 from bookbinder.chapters import Chapter, name_cells, read_chapter
 from bookbinder.colab import open_alone
-from bookbinder.config import Book, Edition
+from bookbinder.language.catalog import worded
 from bookbinder.notation import read_notation, table
 from bookbinder.overlay import lay_over
 from bookbinder.reading_time import minutes

@@ -9,7 +9,7 @@ from html import escape, unescape
 
 from nbformat import NotebookNode
 
-from bookbinder.outputs import SVG
+from bookbinder.compare import SVG
 from bookbinder.publish import width
 
 VALUE = re.compile(

@@ -17,10 +17,9 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from bookbinder.binding import notebook_path
+from bookbinder.book import Book, BookError, Edition, read_notebook, write_whole
 from bookbinder.chapters import NO_SLIDE, fold_of, tags_of
-from bookbinder.config import Book, Edition
-from bookbinder.files import BookError, read_notebook, write_whole
+from bookbinder.notebook import notebook_path
 
 TEMPLATE = Path(__file__).with_name("slides.html.j2")
 SCRIPTS = {  # distribution -> its folder of scripts

@@ -9,14 +9,13 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import sync_playwright
 
-from bookbinder.config import read_book
-from bookbinder.files import read_notebook
+from bookbinder.book import read_book, read_notebook
 from bookbinder.site.printing import FLAGS, chromium_path
 from bookbinder.site.settings import folder_of
 
 os.environ.setdefault("D2L_DEVICE", "cpu")
 os.environ["MPLBACKEND"] = "agg"
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "site"
 ADDRESS = SITE.as_uri()
 SERVED = "https://book.example"  # the site, as a server would give it

@@ -12,10 +12,9 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bookbinder.book import PACKAGE, BookError
 from bookbinder.chapters import Chapter
-from bookbinder.config import PACKAGE
-from bookbinder.files import BookError
-from bookbinder.page import headings_of
+from bookbinder.markdown import headings_of
 
 MARK = "#@save"
 PRIVATE = "#@save private"  # saved, but no public name of the module

@@ -1,6 +1,6 @@
 """A reader's copies follow the book until the reader changes them: the story of data/copies.txt.
 
-`EXPECTED=write pytest tests/test_reader_copies.py` tells it anew, to be read line by line.
+`EXPECTED=write pytest tests/test_copies.py` tells it anew, to be read line by line.
 """
 
 import os
@@ -10,9 +10,8 @@ from types import SimpleNamespace
 import nbformat
 from nbformat.sign import NotebookNotary
 
-from bookbinder import reader_copies
-from bookbinder.config import read_book
-from bookbinder.files import BookError
+from bookbinder import copies
+from bookbinder.book import BookError, read_book
 from tests.conftest import DATA, write_files
 
 EXPECTED = DATA / "copies.txt"
@@ -25,12 +24,12 @@ STORY = [  # version of the book's first chapter, what the reader did, to which 
     ("v3", "edited", SECOND),
     ("v4", "wrote", "notes.txt"),
     ("v5", "edited", NEW),
-    ("v5", "lost", reader_copies.RECORD),
+    ("v5", "lost", copies.RECORD),
     ("v6", "renamed", FIRST),
     ("v7", "broke", FIRST),
     ("v7", "deleted", SECOND),
     ("v8", "renamed", FIRST),
-    ("v8", "broke", reader_copies.RECORD),
+    ("v8", "broke", copies.RECORD),
 ]
 
 
@@ -73,14 +72,14 @@ def held(folder):
 def bring(root):
     book = read_book(root)
     try:
-        reader_copies.bring_copies(book, book.editions[0], root / "mine")
+        copies.bring_copies(book, book.editions[0], root / "mine")
     except BookError as error:
         print(str(error).replace(str(root), ""))
 
 
 def test_nothing_of_a_readers_is_lost_and_the_rest_follows_the_book(tiny, monkeypatch, capsys):
     spoken = SimpleNamespace(said=lambda text: f"said: {text}")
-    monkeypatch.setattr(reader_copies, "language_of", lambda *_: spoken)
+    monkeypatch.setattr(copies, "language_of", lambda *_: spoken)
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tiny / "jupyter"))
     story = []
     for version, did, file in STORY:

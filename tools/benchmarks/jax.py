@@ -5,8 +5,8 @@ import math
 import jax
 from flax import linen, nnx
 
-from benchmarks.d2l_source import d2l_of
 from d2l_attention import jax as ours
+from tools.benchmarks.d2l_source import d2l_of
 
 d2l = d2l_of("jax.py", jax=jax, jnp=jax.numpy, nn=linen, math=math)
 PACKAGES, COMPILED, MEMORY = ("jax", "flax", "d2l"), "jitted", "temporary MiB, jitted"

@@ -18,10 +18,10 @@ import numpy as np
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
+from bookbinder.book import BookError
 from bookbinder.chapters import tags_of
-from bookbinder.classroom.inside import LONGEST, error_in, packed, unpacked
-from bookbinder.classroom.sandbox import NoAnswerError, Sandbox, why_it_ends
-from bookbinder.files import BookError
+from bookbinder.grading.inside import LONGEST, error_in, packed, unpacked
+from bookbinder.grading.sandbox import NoAnswerError, Sandbox, why_it_ends
 from bookbinder.worksheets import MAGIC, check_in, checks_in, code_cells, names_in, parsed
 from d2l_attention.arrays import is_float_array
 from d2l_attention.practice.checking import Result, examine

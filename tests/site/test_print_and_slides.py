@@ -10,10 +10,10 @@ import pypdf
 import pytest
 from conftest import BOOK, GATHER, SITE, open_page
 
-from bookbinder.binding import notebook_path
-from bookbinder.classroom.slides import page_of, slides_of
-from bookbinder.files import read_notebook
+from bookbinder.book import read_notebook
+from bookbinder.notebook import notebook_path
 from bookbinder.site.printing import READY, TEXT_WIDTH, print_book
+from bookbinder.slides import page_of, slides_of
 
 CHAPTER, TITLE = "14_distance_bilinear_cosine", "14.Distance,bilinear,cosine"
 WIDE = """() => document.querySelector("article div.math").insertAdjacentHTML("afterend",

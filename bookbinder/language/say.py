@@ -15,7 +15,11 @@ from html import escape, unescape
 
 from nbformat import NotebookNode
 
-from bookbinder.catalogs import (
+from bookbinder.book import ENGLISH, Book, BookError
+from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
+from bookbinder.colab import INSTALL, LANGUAGE
+from bookbinder.compare import SVG
+from bookbinder.language.catalog import (
     BESIDE,
     INTERFACE,
     PAGES,
@@ -30,14 +34,9 @@ from bookbinder.catalogs import (
     translations,
     worded,
 )
-from bookbinder.chapters import Chapter, fold_of, tags_of, title_cell
-from bookbinder.colab import INSTALL, LANGUAGE
-from bookbinder.config import ENGLISH, Book
-from bookbinder.files import BookError
-from bookbinder.outputs import SVG
-from bookbinder.page import LINK, jupyter_anchor, slug
+from bookbinder.language.screen import printed, said_on_screen
+from bookbinder.markdown import LINK, jupyter_anchor, slug
 from bookbinder.publish import as_comment, what_it_draws, width
-from bookbinder.screen import printed, said_on_screen
 from d2l_attention.practice.explorer import as_json
 
 COMPOSED = "composed"  # of the binder's own words those that stand in chapters, not on the site

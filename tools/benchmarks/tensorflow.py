@@ -3,8 +3,8 @@
 import keras
 import tensorflow as tf
 
-from benchmarks.d2l_source import d2l_of
 from d2l_attention import tensorflow as ours
+from tools.benchmarks.d2l_source import d2l_of
 
 d2l = d2l_of("tensorflow.py", tf=tf, Module=keras.Model)
 PACKAGES, COMPILED = ("tensorflow", "keras", "d2l"), "graph"

@@ -1,6 +1,6 @@
 """Measures attention side by side with d2l and the framework's own; writes RESULTS-<framework>.md.
 
-D2L_FRAMEWORK says in which framework; benchmarks/<framework>.py says how the cases run there.
+D2L_FRAMEWORK says in which framework; tools/benchmarks/<framework>.py says how the cases run there.
 The memory allocator keeps freed memory, so that no call pays for new pages.
 """
 
@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from benchmarks.cases import cases
 from bookbinder.execution import kernel_environment
 from d2l_attention.frameworks import load
 from d2l_attention.machine import version_of
+from tools.benchmarks.cases import cases
 
 ENVIRONMENT = kernel_environment()
 NAME = ENVIRONMENT["D2L_FRAMEWORK"]
@@ -29,14 +29,14 @@ ROUNDS, SECONDS = 9, 0.05  # rounds, and what one function gets in a round
 
 def main() -> None:
     if ENVIRONMENT.items() - os.environ.items():  # the allocator reads it when Python starts
-        command = [sys.executable, "-m", "benchmarks"]
+        command = [sys.executable, "-m", "tools.benchmarks"]
         os.execve(sys.executable, command, os.environ | ENVIRONMENT)
-    side = importlib.import_module(f"benchmarks.{NAME}")
+    side = importlib.import_module(f"tools.benchmarks.{NAME}")
     machine = FRAMEWORK.facts(side.ours.try_gpu())["device"]
     machine += "" if FRAMEWORK.has_gpu() else ", processor time"
     versions = [f"{name} {version_of(name)}" for name in side.PACKAGES]
     lines = [
-        f"<!-- Made by `D2L_FRAMEWORK={NAME} python -m benchmarks`, not by hand. -->",
+        f"<!-- Made by `D2L_FRAMEWORK={NAME} python -m tools.benchmarks`, not by hand. -->",
         "# Attention side by side",
         "",
         f"{', '.join([machine, *versions])}, Python {platform.python_version()}. "

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from bookbinder.catalogs import FIGURES
+from bookbinder.book import ENGLISH, Book, BookError, Edition, write_whole
 from bookbinder.chapters import Chapter
-from bookbinder.config import ENGLISH, Book, Edition
-from bookbinder.files import BookError, write_whole
-from bookbinder.language import Language, language_of
-from bookbinder.page import lines_of
+from bookbinder.language.catalog import FIGURES
+from bookbinder.language.say import Language, language_of
+from bookbinder.markdown import lines_of
 
 FOLDER = "figures"
 AT_HOME = "card_"  # how the names of what the home page shows begin

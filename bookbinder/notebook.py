@@ -9,14 +9,9 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from bookbinder.book import COMMAND, Book, BookError, Edition, as_text, write_whole
 from bookbinder.chapters import Chapter
-from bookbinder.config import Book, Edition
-from bookbinder.diagrams import bring_diagrams, diagrams_shown
-from bookbinder.execution import check_outputs, execute
-from bookbinder.export import compose_module, saved_in
-from bookbinder.files import COMMAND, BookError, as_text, write_whole
-from bookbinder.language import in_language, language_of, translated
-from bookbinder.outputs import (
+from bookbinder.compare import (
     MADE_WITH,
     can_be_reused,
     code_ids,
@@ -24,9 +19,13 @@ from bookbinder.outputs import (
     keep_equal_outputs,
     with_outputs,
 )
+from bookbinder.compose import english_chapters
+from bookbinder.execution import check_outputs, execute
+from bookbinder.language.say import in_language, language_of, translated
+from bookbinder.module import compose_module, saved_in
+from bookbinder.pictures import bring_diagrams, diagrams_shown
 from bookbinder.publish import published
 from bookbinder.solutions import SOLUTION, folded, read_bound
-from bookbinder.steps import english_chapters
 from d2l_attention.frameworks import load
 
 CHECKING = "from d2l_attention.frameworks import check_installed"

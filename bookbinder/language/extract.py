@@ -12,7 +12,10 @@ import nbformat
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
-from bookbinder.catalogs import (
+from bookbinder.book import FILE, PACKAGE, Book, BookError, read_notebook, write_whole
+from bookbinder.chapters import Chapter
+from bookbinder.compose import english_chapters, in_words_of, laid_over, written
+from bookbinder.language.catalog import (
     FIGURES,
     INTERFACE,
     PAGES,
@@ -29,21 +32,17 @@ from bookbinder.catalogs import (
     translations,
     updated,
 )
-from bookbinder.chapters import Chapter
-from bookbinder.config import FILE, PACKAGE, Book
-from bookbinder.diagrams import figure_messages
-from bookbinder.files import BookError, read_notebook, write_whole
-from bookbinder.language import language_of, translated
+from bookbinder.language.say import language_of, translated
+from bookbinder.language.screen import said_on_screen
 from bookbinder.notation import PAGE, read_notation
-from bookbinder.screen import said_on_screen
-from bookbinder.steps import english_chapters, in_words_of, laid_over, written
+from bookbinder.pictures import figure_messages
 from bookbinder.worksheets import code_cells
 from d2l_attention.practice import words
 from d2l_attention.practice.exercises import exercises_in
 from d2l_attention.practice.recurring_mistakes import RECURRING
 
 PRACTICE_CODE = Path(PACKAGE, "practice")
-TOOL = Path(__file__).parent
+TOOL = Path(__file__).parents[1]
 SCRIPTS = {".py": "python", ".js": "javascript"}
 ON_DISK = re.compile(  # pages stand translated beside each other, but for the English one
     r'(\[English\]\(|(?:\]\(|(?:src|srcset|href)=")(?!\w+:|#|(?:README|TEACHING|EXERCISES)\.md))'

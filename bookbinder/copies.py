@@ -17,12 +17,11 @@ from ipykernel.kernelspec import get_kernel_dict
 from nbformat import NotebookNode
 from nbformat.sign import NotebookNotary
 
-from bookbinder.binding import notebook_path
-from bookbinder.catalogs import worded
-from bookbinder.config import Book, Edition
-from bookbinder.diagrams import FOLDER
-from bookbinder.files import BookError, as_text, read_notebook, write_whole
-from bookbinder.language import Language, language_of
+from bookbinder.book import Book, BookError, Edition, as_text, read_notebook, write_whole
+from bookbinder.language.catalog import worded
+from bookbinder.language.say import Language, language_of
+from bookbinder.notebook import notebook_path
+from bookbinder.pictures import FOLDER
 from bookbinder.publish import DECIDE, covered
 
 BROKEN = worded("{yours} cannot be read: rename or delete it, and `make lab` brings it anew")

@@ -1,0 +1,1 @@
+"""What a reader's language says, and the catalogs in which it stands."""
