@@ -1,17 +1,23 @@
 """Arrays of any framework as NumPy's: nothing here imports a framework."""
 
 from collections.abc import Callable
+from functools import wraps
 
 import numpy as np
 
 from d2l_attention.frameworks import to_numpy
 
 
-def made(value: object, make: Callable[[np.ndarray], object]) -> object:
-    """Return NumPy arrays, also those in lists, as `make` makes them; others as they are."""
-    if isinstance(value, list):
-        return [made(entry, make) for entry in value]
-    return make(single_precision(value)) if isinstance(value, np.ndarray) else value
+def entrywise(make: Callable[[np.ndarray], object]) -> Callable[[object], object]:
+    """Let `make` take lists of NumPy arrays, too, and leave as it is what is neither."""
+
+    @wraps(make)
+    def of(value: object) -> object:
+        if isinstance(value, list):
+            return [of(entry) for entry in value]
+        return make(single_precision(value)) if isinstance(value, np.ndarray) else value
+
+    return of
 
 
 def single_precision(value: object) -> object:
@@ -28,15 +34,11 @@ def copied(value: object) -> object:
     """Return a copy to compute with: floating-point arrays as float64, others as they are."""
     if not isinstance(value, np.ndarray):
         return value
-    return value.astype(np.float64 if is_float_array(value) else value.dtype)
+    return value.astype(np.float64) if is_float_array(value) else value.copy()
 
 
 def as_array(value: object) -> np.ndarray:
-    """Return numbers of any kind (tensor on any device, list, scalar) as a float64 array.
-
-    Raises:
-        TypeError: The value holds something else than real numbers of one shape.
-    """
+    """Return real numbers (tensor on any device, list, scalar) as float64; else raise TypeError."""
     try:
         array = np.asarray(to_numpy(value))
         if array.dtype.kind in "OUScmM":
@@ -48,8 +50,7 @@ def as_array(value: object) -> np.ndarray:
 
 def dtype_of(value: object) -> str:
     """Return the name of a data type, without its framework: float32, bool, bfloat16."""
-    dtype = getattr(value, "dtype", None)
-    dtype = np.asarray(to_numpy(value)).dtype if dtype is None else dtype
+    dtype = getattr(value, "dtype", None) or np.asarray(to_numpy(value)).dtype
     return str(getattr(dtype, "name", dtype)).rpartition(".")[2]
 
 

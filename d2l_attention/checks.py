@@ -1,54 +1,31 @@
 """What arguments must look like: checks of shapes, kinds of types and Python numbers.
 
-They raise TypeError or ValueError with the argument's name, what came and what would fit. But for
-`check_lengths`, they read no values of arrays, so one file serves every framework, under tracing,
-too. A size of None is one that a graph leaves open: it fits.
+They raise TypeError or ValueError with the argument's name, what came and what would fit. All but
+`check_lengths` read no values of arrays: one file serves every framework, under tracing, too.
 """
 
+from functools import partial
 from math import inf
 from numbers import Integral, Real
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-
-class Shaped(Protocol):
-    """A tensor or array."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-
-    @property
-    def dtype(self) -> Any: ...
-
-
+Shaped = Any  # a tensor or array, with its shape and dtype
+BY_NAME = "; a mask goes by name, as mask="
 SPARSE = ("nested", "sparse", "Sparse", "Ragged", "BCOO", "BCSR")  # in names of types
 
 
-def fits(have: int | None, want: int | None) -> bool:
-    """Say whether a size may be the one that is wanted."""
-    return have is None or want is None or have == want
-
-
-def fit(have: tuple, want: tuple) -> bool:
-    """Say whether a shape may be the one that is wanted."""
-    return len(have) == len(want) and all(map(fits, have, want))
+def fit(have: tuple, want: tuple, ones: bool = False) -> bool:
+    """Say whether a shape may be the wanted one, or has 1s; a graph leaves a size of None open."""
+    pairs = zip(have, want, strict=False)
+    same = all(h == w or h is None or w is None or (ones and h == 1) for h, w in pairs)
+    return same and len(have) == len(want)
 
 
 def kind(array: Shaped) -> str:
     """Return the name of a data type as its framework writes it."""
     return str(getattr(array.dtype, "name", array.dtype))
-
-
-def inputs_of(linear: Any) -> int:
-    """Return the size of the vectors that a linear layer takes; 0 of any other: any."""
-    size = getattr(getattr(linear, "kernel", None), "shape", (0,))[0]
-    return getattr(linear, "in_features", size)
-
-
-def is_floating(array: Shaped) -> bool:
-    """Say whether a type is float16, bfloat16, float32, ...: all have "float" in their names."""
-    return "float" in str(array.dtype)
 
 
 def check_array(name: str, array: Any) -> None:
@@ -61,67 +38,56 @@ def check_array(name: str, array: Any) -> None:
         raise TypeError(f"{name} must be dense (padded, with valid_lens), got {layout}")
 
 
-def check_numbers(name: str, value: Any) -> None:
-    """Raise TypeError unless lists and arrays hold numbers, ValueError unless rows fit."""
+def check_numbers(name: str, value: Any) -> tuple:
+    """Return the shape of an array or nested lists; raise unless they hold numbers in even rows."""
     if isinstance(value, list | tuple):
-        for entry in value:
-            check_numbers(name, entry)
-        shapes = {list_shape(entry) for entry in value}  # AutoGraph reads no :=
-        if len(shapes) > 1:
-            raise ValueError(f"{name} must be rectangular, got rows of shapes {sorted(shapes)}")
-    elif getattr(getattr(value, "dtype", None), "kind", "f") in "OSUMm":  # NumPy's
+        rows = {check_numbers(name, entry) for entry in value}
+        if len(rows) > 1:
+            raise ValueError(f"{name} must be rectangular, got rows of shapes {sorted(rows)}")
+        return (len(value), *(rows.pop() if rows else ()))
+    if getattr(getattr(value, "dtype", None), "kind", "f") in "OSUMm":  # NumPy's
         raise TypeError(f"{name} must hold numbers, got {kind(value)}")
-    elif hasattr(value, "dtype"):
-        check_array(name, value)
-    elif isinstance(value, str | bytes | dict | set | None):
+    if isinstance(value, str | bytes | dict | set | None):
         raise TypeError(f"{name} must hold numbers, got {value!r}")
-
-
-def list_shape(value: Any) -> tuple:
-    """Return the shape of nested lists of numbers and arrays."""
-    if isinstance(value, list | tuple):
-        return (len(value), *(list_shape(value[0]) if value else ()))
+    if hasattr(value, "dtype"):
+        check_array(name, value)
     return tuple(getattr(value, "shape", ()))
 
 
 def check_vectors(queries: Shaped, keys: Shaped) -> None:
     """Raise ValueError unless queries and keys are (n, d) and (m, d), or (n,) and (m,)."""
-    q, k = tuple(queries.shape), tuple(keys.shape)
     for name, array in (("queries", queries), ("keys", keys)):
         if "complex" in str(array.dtype):
             raise TypeError(f"{name} must hold real numbers, got {kind(array)}")
+    q, k = tuple(queries.shape), tuple(keys.shape)
     d_q, d_k = ((*shape, 1)[1:2] for shape in (q, k))  # (n,) is (n, 1)
-    if not fits(d_q, d_k) or not 1 <= len(q) <= 2 or not 1 <= len(k) <= 2:
+    if not fit(d_q, d_k) or not 1 <= len(q) <= 2 or not 1 <= len(k) <= 2:
         raise ValueError(f"queries and keys must be (n, d) and (m, d), got {q} and {k}")
 
 
 def check_pairs(x_train: Shaped, y_train: Shaped) -> None:
     """Raise ValueError unless there is one value for each point."""
     m, count = ((*x.shape, 1)[0] for x in (x_train, y_train))
-    if not fits(m, count):
+    if not fit((m,), (count,)):
         raise ValueError(f"x_train and y_train must come in pairs, got {m} and {count}")
 
 
 def check_valid_lens(lens: Shaped, shape: tuple[int, ...]) -> None:
-    """Raise unless lengths are integers (b,) or (b, n), for scores of shape (b, ..., n, m).
-
-    For scores (n, m) of one example: () or (n,).
-    """
+    """Raise unless lengths are integers (b,) or (b, n) for scores (b, ..., n, m), or without b."""
     b, n, have = tuple(shape[:-2][:1]), shape[-2], tuple(lens.shape)
     if "int" not in str(lens.dtype) and 0 not in have:  # [] becomes floating point
-        mask = "; a mask goes by name, as mask=" if "bool" in str(lens.dtype) else ""
+        mask = BY_NAME if "bool" in str(lens.dtype) else ""
         raise TypeError(f"valid_lens must hold integers, got {kind(lens)}{mask}")
     if not (fit(have, b) or fit(have, (*b, n))):
-        mask = "; a mask goes by name, as mask=" if fit(have, (*b, shape[-1])) else ""
+        mask = BY_NAME if fit(have, (*b, shape[-1])) else ""
         raise ValueError(f"valid_lens must have shape {b} or {(*b, n)}, got {have}{mask}")
 
 
 def check_lengths(lens: np.ndarray, shape: tuple[int, ...]) -> None:
     """Raise ValueError if known lengths of scores (b, ..., n, m) lie outside 0..m, or are a mask.
 
-    A mask of 0 and 1 with an entry for each key, as tokenizers make it, has the shape of lengths
-    for each query where n = m. It is taken for a mask if all its entries are 0 or 1, and some row
-    has two 1s or more: as lengths, they would let several queries see the first key alone.
+    Where n = m, a mask of 0 and 1 for each key, as tokenizers make it, has the shape of lengths for
+    each query. It is taken for one if some row has two 1s: they would be lengths of little use.
     """
     m, per_query = shape[-1], lens.ndim > len(shape[:-2][:1])
     if lens.size == 0 or m is None:
@@ -137,14 +103,12 @@ def check_lengths(lens: np.ndarray, shape: tuple[int, ...]) -> None:
 def check_mask(mask: Shaped, shape: tuple[int, ...]) -> None:
     """Raise unless a mask is boolean and broadcasts to the shape of the scores.
 
-    Two axes are (n, m), also where b = n. For scores (b, H, n, m), three axes are (H, n, m); where
-    b = H, they might be (b, n, m) as well, and all four axes must be said.
+    Two axes are (n, m); three are (H, n, m), but must be said to be with four where b = H.
     """
     if "bool" not in str(mask.dtype):
         raise TypeError(f"mask must be boolean (True = may attend), got {kind(mask)}")
     have, want = tuple(mask.shape), tuple(shape)
-    pairs = zip(have[::-1], want[::-1], strict=False)
-    if len(have) > len(want) or not all(h == 1 or fits(h, w) for h, w in pairs):
+    if not fit(have, want[len(want) - len(have) :], ones=True):
         keys = "; for keys of each example, (b, 1, m)" if have == (want[0], want[-1]) else ""
         raise ValueError(f"mask must broadcast to {want}, got {have}{keys}")
     if len(have) == 3 and len(want) == 4 and have[0] not in (1, None) and want[0] == want[1]:
@@ -155,26 +119,20 @@ def check_mask(mask: Shaped, shape: tuple[int, ...]) -> None:
 def check_floats(name: str, x: Any) -> None:
     """Raise TypeError or ValueError unless x is dense floating point with 2 axes or more."""
     check_array(name, x)
-    if not is_floating(x):
+    if "float" not in str(x.dtype):
         raise TypeError(f"{name} must be floating point, got {kind(x)}")
     if len(x.shape) < 2:
         raise ValueError(f"{name} must have 2 axes or more, got {tuple(x.shape)}")
 
 
-def check_scores(X: Any) -> None:
-    """Raise TypeError or ValueError unless scores are floating point with 2 axes or more."""
-    check_floats("X", X)
+check_scores = partial(check_floats, "X")
 
 
 def check_sizes(queries: Shaped, keys: Shaped, values: Shaped) -> None:
-    """Raise unless (b, n, any), (b, m, any), (b, m, v) fit, or with other axes before the last two.
-
-    TypeError: not floating point. ValueError: number of axes, batch, heads,
-    or not one value for each key.
-    """
+    """Raise unless floats (b, n, any), (b, m, any), (b, m, v) fit, also with more axes after b."""
     for name, array in (("queries", queries), ("keys", keys), ("values", values)):
         check_array(name, array)
-        if not is_floating(array):
+        if "float" not in str(array.dtype):
             raise TypeError(f"queries, keys, values must be floating point, got {kind(array)}")
     q, k, v = (tuple(array.shape) for array in (queries, keys, values))
     got = f"got queries {q}, keys {k}, values {v}"
@@ -182,7 +140,7 @@ def check_sizes(queries: Shaped, keys: Shaped, values: Shaped) -> None:
         raise ValueError(f"queries, keys, values must have equally many axes, 2 or more; {got}")
     if not (fit(q[:-2], k[:-2]) and fit(k[:-2], v[:-2]) and fit(q[:-2], v[:-2])):
         raise ValueError(f"queries, keys, values must agree in batch and heads; {got}")
-    if not fits(k[-2], v[-2]):
+    if not fit(k[-2:-1], v[-2:-1]):
         raise ValueError(f"there must be one value for each key; {got}")
 
 
@@ -197,21 +155,24 @@ def check_one_type(*arrays: Shaped) -> None:
 def check_same_size(queries: Shaped, keys: Shaped) -> None:
     """Raise ValueError unless queries and keys have equal dimensions."""
     d_q, d_k = queries.shape[-1], keys.shape[-1]
-    got = f"got queries of dimension {d_q} and keys of dimension {d_k}"
-    if not fits(d_q, d_k):
+    if not fit((d_q,), (d_k,)):
+        got = f"got queries of dimension {d_q} and keys of dimension {d_k}"
         raise ValueError(f"queries and keys must have equal dimensions, {got}")
 
 
 def check_features(name: str, vectors: Shaped, size: int) -> None:
     """Raise ValueError unless vectors have the dimension that a layer expects; 0: any."""
-    if size != 0 and not fits(vectors.shape[-1], size):
+    if size != 0 and not fit((vectors.shape[-1],), (size,)):
         raise ValueError(f"{name} must have dimension {size}, got {tuple(vectors.shape)}")
 
 
-def check_projected(layer: Any, queries: Shaped, keys: Shaped) -> None:
-    """Raise ValueError unless queries and keys fit W_q and W_k of a layer."""
-    check_features("queries", queries, inputs_of(layer.W_q))
-    check_features("keys", keys, inputs_of(layer.W_k))
+def check_projected(layer: Any, *arrays: Shaped) -> None:
+    """Raise ValueError unless queries, keys and, where given, values fit W_q, W_k, W_v."""
+    for name, vectors in zip(("queries", "keys", "values"), arrays, strict=False):
+        linear = getattr(layer, f"W_{name[0]}")
+        kernel = getattr(linear, "kernel", None)  # of a layer without in_features
+        size = getattr(linear, "in_features", getattr(kernel, "shape", (0,))[0])
+        check_features(name, vectors, size)
 
 
 def check_inputs(layer: Any, queries: Shaped, keys: Shaped, values: Shaped) -> None:
@@ -219,8 +180,7 @@ def check_inputs(layer: Any, queries: Shaped, keys: Shaped, values: Shaped) -> N
     check_sizes(queries, keys, values)
     if len(queries.shape) != 3:
         raise ValueError(f"queries must have 3 axes (b, n, d), got {tuple(queries.shape)}")
-    check_projected(layer, queries, keys)
-    check_features("values", values, inputs_of(layer.W_v))
+    check_projected(layer, queries, keys, values)
 
 
 def check_rank(rank: int | None, key_size: int | None, query_size: int | None = None) -> None:
@@ -230,32 +190,27 @@ def check_rank(rank: int | None, key_size: int | None, query_size: int | None = 
     check_whole_sizes(rank=rank, key_size=key_size, query_size=query_size)
 
 
-def check_whole(name: str, number: Any) -> None:
-    """Raise TypeError unless a size is a whole number, and ValueError unless it is positive."""
-    whole = isinstance(number, Integral) and not isinstance(number, bool)
-    if not whole or number < 1:
-        error = ValueError if whole else TypeError
-        raise error(f"{name} must be a positive whole number, got {number!r}")
+def check_number(name: str, number: Any, kind: type, low: float, high: float, what: str) -> None:
+    """Raise TypeError unless a number is of a kind, and ValueError unless it lies in low..high."""
+    right = isinstance(number, kind) and not isinstance(number, bool)
+    if not right or not low <= number <= high:
+        raise (ValueError if right else TypeError)(f"{name} must {what}, got {number!r}")
+
+
+check_whole = partial(check_number, kind=Integral, high=inf, what="be a positive whole number")
+check_rate = partial(check_number, kind=Real, low=0, high=1, what="lie in 0..1")
 
 
 def check_whole_sizes(**sizes: int | None) -> None:
-    """Raise as check_whole does, by names; None: a size of inputs that is not given."""
+    """Raise unless sizes are positive whole numbers; None: a size of inputs that is not given."""
     for name, size in sizes.items():
         if size is not None or name == "num_hiddens":
-            check_whole(name, size)
+            check_whole(name, size, low=1)
 
 
 def check_layer_sizes(num_hiddens, query_size=None, key_size=None, value_size=None) -> None:
     """Raise as check_whole_sizes does."""
     check_whole_sizes(**locals())
-
-
-def check_rate(name: str, rate: Any) -> None:
-    """Raise TypeError unless a rate is a number, and ValueError unless it lies in 0..1."""
-    number = isinstance(rate, Real) and not isinstance(rate, bool)
-    if not number or not 0 <= rate <= 1:
-        error = ValueError if number else TypeError
-        raise error(f"{name} must lie in 0..1, got {rate!r}")
 
 
 def check_positive(name: str, number: Any) -> None:
@@ -268,9 +223,8 @@ def check_positive(name: str, number: Any) -> None:
 
 def check_positions(shape: tuple[int, ...], vectors: tuple[int, ...]) -> None:
     """Raise ValueError unless positions fit vectors (..., n, d) without d."""
-    n, each = vectors[-1:], zip(shape, vectors, strict=True)
-    broadcasts = len(shape) == len(vectors) and all(s == 1 or fits(s, v) for s, v in each)
-    if not fit(shape[-1:], n) or not (len(shape) == 1 or broadcasts):
+    n = vectors[-1:]
+    if not fit(shape[-1:], n) or not (len(shape) == 1 or fit(shape, vectors, ones=True)):
         like = (*vectors[:1], *[1] * (len(vectors) - 2), *n)
         more = f" or broadcast to {vectors} with all axes, as {like} does"
         more = more if len(vectors) > 1 else ""
@@ -279,9 +233,8 @@ def check_positions(shape: tuple[int, ...], vectors: tuple[int, ...]) -> None:
 
 def check_divides(name: str, part: int, whole_name: str, whole: int) -> None:
     """Raise unless both are positive whole numbers, and `part` divides `whole`."""
-    check_whole(whole_name, whole)
-    if not isinstance(part, Integral) or isinstance(part, bool):
-        check_whole(name, part)
+    check_whole(whole_name, whole, low=1)
+    check_whole(name, part, low=-inf)
     fits = [i for i in range(1, whole + 1) if whole % i == 0]
     if part not in fits:
         raise ValueError(f"{name} must divide {whole_name} = {whole}: one of {fits}, got {part}")

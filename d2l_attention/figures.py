@@ -1,7 +1,4 @@
-"""How the book's figures look: one style for all, and heat maps on one color scale.
-
-Written by hand, and without a framework: arrays of any kind are read through NumPy.
-"""
+"""How the book's figures look: one style for all, and heat maps on one color scale."""
 
 import sys
 from collections.abc import Sequence
@@ -15,35 +12,29 @@ STYLE = {
     "axes.prop_cycle": "cycler('color', ['#0072B2', '#D55E00', '#009E73', "
     "'#CC79A7', '#E69F00', '#56B4E9', '#555555'])",
     "axes.axisbelow": True,
-    "axes.edgecolor": "#555555",
     "axes.grid": True,
     "axes.spines.right": False,
     "axes.spines.top": False,
-    "axes.titlesize": 10,
     "figure.constrained_layout.use": True,
     "figure.figsize": (5.0, 3.0),
-    "figure.labelsize": 10,
     "figure.titlesize": 11,
-    "font.size": 10,
     "grid.color": "#E6E6E6",
-    "legend.fontsize": 9,
     "legend.frameon": False,
     "lines.linewidth": 2.0,
     "path.simplify": False,  # what it would leave out depends on the CPU
     "savefig.pad_inches": 0.15,
     "svg.hashsalt": "d2l_attention",
-    "xtick.color": "#555555",
-    "xtick.labelsize": 9,
-    "ytick.color": "#555555",
-    "ytick.labelsize": 9,
+    **dict.fromkeys(["axes.edgecolor", "xtick.color", "ytick.color"], "#555555"),
+    **dict.fromkeys(["axes.titlesize", "figure.labelsize"], 10),
+    **dict.fromkeys(["legend.fontsize", "xtick.labelsize", "ytick.labelsize"], 9),
 }
+BLUE, ORANGE = "#0072B2", "#D55E00"  # of weights and of queries, as in the diagrams
 
 
 def use_svg_display() -> None:
     """Give all figures the book's look, and show them as SVG in Jupyter.
 
-    The look replaces the reader's own matplotlib settings, and the SVG holds no date, so that the
-    same figure is the same text at every run.
+    The look replaces the reader's own matplotlib settings.
     """
     import matplotlib
 
@@ -52,11 +43,8 @@ def use_svg_display() -> None:
     if "ipykernel" in sys.modules:
         from matplotlib_inline.backend_inline import set_matplotlib_formats
 
+        # without a date, the same figure is the same text at every run
         set_matplotlib_formats("svg", metadata={"Date": None, "Creator": None})
-
-
-BLUE, ORANGE = "#0072B2", "#D55E00"  # of weights and of queries, as in the diagrams
-SQUARE = ((0, 0), (1, 0), (1, 1), (0, 1), (0, 0))
 
 
 def show_heatmaps(
@@ -113,8 +101,6 @@ def show_sentences(sentences: Sequence[Sequence[str]], weights):
 
     Raises:
         ValueError: The weights do not fit the sentences.
-
-    Cells are tinted by opacity, so that words stay legible on a dark page, too.
     """
     from matplotlib import pyplot as plt
     from matplotlib.patches import PathPatch, Rectangle
@@ -128,6 +114,7 @@ def show_sentences(sentences: Sequence[Sequence[str]], weights):
     fig, axes = plt.subplots(1, len(sentences), figsize=size, squeeze=False)
     for ax, words, row in zip(axes[0], sentences, weights, strict=True):
         for j, (word, weight) in enumerate(zip(words, row, strict=True)):
+            # tinted by opacity, so that words stay legible on a dark page
             ax.add_patch(Rectangle((0, j), 1, 1, color=BLUE, alpha=0.6 * weight, linewidth=0))
             ax.add_patch(Rectangle((0, j), 1, 1, fill=False, edgecolor="0.88"))
             ax.text(0.06, j + 0.5, word, va="center", weight="bold" if weight > 0.5 else "normal")
@@ -174,7 +161,7 @@ def as_labels(name: str, labels, *sizes: int) -> list[str] | None:
         return None
     labels = [str(label) for label in labels]
     if len(labels) not in sizes:
-        wanted = " or ".join(str(size) for size in sorted(set(sizes)))
+        wanted = " or ".join(map(str, sorted(set(sizes))))
         raise ValueError(f"{name} must have length {wanted}, got {len(labels)}: {labels}")
     return labels
 
@@ -183,27 +170,18 @@ def draw_panels(panels, hatched, names, titles, ticks, figsize, scale):
     """Draw panels (rows, columns, n, m) and a color bar; return the figure."""
     from matplotlib import pyplot as plt
     from matplotlib.cm import ScalarMappable
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
 
-    rows, columns = panels.shape[:2]
-    figsize = figsize or figure_size(panels.shape, *ticks)
+    size = figsize or figure_size(panels.shape, *ticks)
     fig, axes = plt.subplots(
-        rows, columns, figsize=figsize, sharex=True, sharey=True, squeeze=False
+        *panels.shape[:2], figsize=size, sharex=True, sharey=True, squeeze=False
     )
-    for i, ax in enumerate(axes.flat):
-        at = i // columns, i % columns
-        cells = draw_panel(ax, panels[at], *ticks, **scale)
-        corners = np.argwhere(hatched[at])[:, ::-1] - 0.5  # (cells, 2), x and y
-        squares = [Path(np.add(SQUARE, corner), closed=True) for corner in corners]
-        if squares:
-            lines = {"fill": False, "linewidth": 0, "edgecolor": "0.8", "hatch": "////"}
-            ax.add_patch(PathPatch(Path.make_compound_path(*squares), **lines))
+    for i, (at, ax) in enumerate(np.ndenumerate(axes)):
+        cells = draw_panel(ax, panels[at], hatched[at], ticks, scale)
         ax.set_title(titles[i % len(titles)] if titles else "")
     fig.supxlabel(names[0])
     fig.supylabel(names[1])
     few = ScalarMappable(cells.norm, cells.cmap.resampled(32))  # 256 steps weigh 50 KB more
-    bar = fig.colorbar(few, ax=axes, aspect=6 * figsize[1])
+    bar = fig.colorbar(few, ax=axes, aspect=6 * size[1])
     bar.solids.set(rasterized=False, edgecolor="face", linewidth=0.4)
     bar.outline.set(edgecolor="0.8", linewidth=0.6)
     if "inline" in plt.get_backend():
@@ -211,8 +189,11 @@ def draw_panels(panels, hatched, names, titles, ticks, figsize, scale):
     return fig
 
 
-def draw_panel(ax, panel: np.ndarray, xticks, yticks, **scale):
+def draw_panel(ax, panel: np.ndarray, hatched: np.ndarray, ticks, scale: dict):
     """Draw one matrix (n, m), row 0 on top, NaN gray; return its cells."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
     n, m = panel.shape
     x, y = (np.arange(size + 1) - 0.5 for size in (m, n))
     lines = {"edgecolors": "0.88", "linewidth": 0.6}
@@ -222,25 +203,22 @@ def draw_panel(ax, panel: np.ndarray, xticks, yticks, **scale):
     ax.set(xlim=(-0.5, m - 0.5), ylim=(n - 0.5, -0.5), facecolor="0.65")
     ax.grid(False)
     ax.spines[:].set(visible=True, color="0.8", linewidth=0.6)
-    upright = max(map(len, xticks or [""])) > 3
     ax.tick_params(length=0)
-    ax.tick_params(axis="x", labelrotation=90 if upright else 0)
-    if xticks or m <= 16:
-        ax.set_xticks(range(m), xticks)
-    else:
-        ax.locator_params("x", integer=True)  # as many as there is room for
-    if yticks or n <= 16:
-        ax.set_yticks(range(n), yticks)
-    else:
-        ax.locator_params("y", integer=True)
+    ax.tick_params(axis="x", labelrotation=90 if max(map(len, ticks[0] or [""])) > 3 else 0)
+    for axis, size, names in zip((ax.xaxis, ax.yaxis), (m, n), ticks, strict=True):
+        if names or size <= 16:
+            axis.set_ticks(range(size), names)
+        else:
+            axis.get_major_locator().set_params(integer=True)  # as many as there is room for
+    square, corners = Path.unit_rectangle().vertices - 0.5, np.argwhere(hatched)[:, ::-1]
+    if len(corners):
+        squares = Path.make_compound_path(*(Path(square + at, closed=True) for at in corners))
+        ax.add_patch(PathPatch(squares, fill=False, linewidth=0, edgecolor="0.8", hatch="////"))
     return cells
 
 
-def figure_size(shape, xticks, yticks) -> tuple[float, float]:
-    """Return width and height in inches for panels (rows, columns, n, m).
-
-    Cells measure 0.36 inches, or less where there are many of them.
-    """
+def figure_size(shape: tuple[int, ...], xticks, yticks) -> tuple[float, float]:
+    """Return inches for panels (rows, columns, n, m): 0.36 a cell, or less where there are many."""
     rows, columns, n, m = shape
     cell = min(0.36, 5.6 / (columns * m), 5.6 / (rows * n))
     names_x, names_y = (max(map(len, t or [""])) for t in (xticks, yticks))

@@ -5,6 +5,7 @@ import weakref
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
 
 
 class LiveBytes(TorchFunctionMode):
@@ -21,9 +22,8 @@ class LiveBytes(TorchFunctionMode):
         self.log: list[tuple[str, int, int]] = []
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
         known = {id(memory) for memory in memories((args, kwargs))}
-        result = func(*args, **kwargs)
+        result = func(*args, **(kwargs or {}))
         new = 0
         reads = func.__name__ == "__get__"  # of an attribute, such as a gradient: makes nothing
         for memory in [] if reads else memories(result):
@@ -43,8 +43,4 @@ class LiveBytes(TorchFunctionMode):
 
 def memories(tree: object) -> list[torch.UntypedStorage]:
     """Return the memory behind each tensor in nested lists, tuples and dicts."""
-    if isinstance(tree, Tensor):
-        return [tree.untyped_storage()]
-    parts = tree.values() if isinstance(tree, dict) else tree
-    nested = isinstance(tree, list | tuple | dict)
-    return [memory for part in parts for memory in memories(part)] if nested else []
+    return [leaf.untyped_storage() for leaf in tree_leaves(tree) if isinstance(leaf, Tensor)]

@@ -43,9 +43,7 @@ def on_machines(count: int, program: Callable, seconds: float = 10) -> list:
     return results
 
 
-def connected(
-    store: distributed.Store, rank: int, count: int, seconds: float
-) -> distributed.ProcessGroupGloo:
+def connected(store, rank: int, count: int, seconds: float) -> distributed.ProcessGroupGloo:
     """Return the process group of one machine, as soon as all have come."""
     Gloo = distributed.ProcessGroupGloo
     options = Gloo._Options()  # no public way leads to the loopback device

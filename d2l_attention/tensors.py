@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 
 from d2l_attention.checks import check_numbers, check_one_type, check_sizes
 
@@ -36,7 +37,7 @@ def as_tensor(name: str, value: object, device: torch.device | None = None) -> T
         return None
     if not torch.compiler.is_compiling():
         check_numbers(name, value)
-    if not isinstance(value, Tensor) and holds_tensor(value):
+    if isinstance(value, list | tuple) and any(isinstance(x, Tensor) for x in tree_leaves(value)):
         return torch.stack([as_tensor(name, entry, device) for entry in value])
     return torch.as_tensor(value, device=device)
 
@@ -44,12 +45,6 @@ def as_tensor(name: str, value: object, device: torch.device | None = None) -> T
 def as_tensors(**values: object) -> list[Tensor]:
     """Return what `as_tensor` returns of each, with its name."""
     return [check_numbers(*x) if x[1] is None else as_tensor(*x) for x in values.items()]
-
-
-def holds_tensor(value: object) -> bool:
-    """Say whether this is a tensor, or a nested list with one inside."""
-    in_list = isinstance(value, list | tuple) and any(map(holds_tensor, value))
-    return in_list or isinstance(value, Tensor)
 
 
 def check_tensors(layer: nn.Module, queries: Tensor, keys: Tensor, values: Tensor) -> None:

@@ -6,31 +6,23 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 from bookbinder.execution import kernel_environment
 from d2l_attention.frameworks import load
 
-ROOT = Path(__file__).resolve().parent.parent
-# On this file's folder pytest loads tests/conftest.py, and with it the comparison of pictures.
 FRAMEWORK = kernel_environment()["D2L_FRAMEWORK"]
-PYTEST = [sys.executable, "-m", "pytest", "tests/conftest.py", f"notebooks/{FRAMEWORK}"]
-PYTEST += ["--nbval", "-q"]
 SETTINGS = load(FRAMEWORK).CPU_SETTINGS
+# pytest loads tests/conftest.py, and with it the comparison of pictures, when it is named.
+PYTEST = [sys.executable, "-m", "pytest", "tests/conftest.py", f"notebooks/{FRAMEWORK}", "--nbval"]
 
-
-def main(names: list[str]) -> None:
-    """Run the notebooks under each setting; exit with the names of those under which they fail."""
+if __name__ == "__main__":
+    names = sys.argv[1:] or list(SETTINGS)
     if unknown := set(names) - SETTINGS.keys():
         sys.exit(f"no such setting: {', '.join(sorted(unknown))}; there are {', '.join(SETTINGS)}")
     failed = []
-    for name in names or SETTINGS:
+    for name in names:
         print(f"{name}:", flush=True)
-        if subprocess.call(PYTEST, cwd=ROOT, env=os.environ | SETTINGS[name]):
+        if subprocess.call([*PYTEST, "-q"], env=os.environ | SETTINGS[name]):
             failed.append(name)
     if failed:
         sys.exit(f"not as stored: {', '.join(failed)}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from d2l_attention.arrays import is_float_array, made
+from d2l_attention.arrays import entrywise, is_float_array
 from d2l_attention.checks import check_numbers, check_one_type
-from d2l_attention.frameworks import BY_HAND, NUMPY_PLAIN, ONE_THREAD, TWO_THREADS
+from d2l_attention.frameworks import BY_HAND, Lazy, cpu_settings, to_numpy
 
+jax = Lazy("jax")
 NAME = "JAX"
 PACKAGE = "jax"
 PACKAGES = ("jax", "flax")
@@ -17,16 +18,8 @@ VARIABLES: dict[str, str] = {}
 EXACT = 'jax.config.update("jax_default_matmul_precision", "highest")'
 KEEP_AXIS = "keepdims"
 
-# XLA takes as many threads as NPROC says, and compiles for the instructions that its flag allows.
-# Below AVX2, XLA cannot compile float16 on every CPU.
-AVX2 = {"XLA_FLAGS": "--xla_cpu_max_isa=AVX2"}
-CPU_SETTINGS = {
-    "two-threads": TWO_THREADS | {"NPROC": "2"},
-    "one-thread": ONE_THREAD | {"NPROC": "1"},
-    "xla-avx2": AVX2,
-    "numpy-plain": NUMPY_PLAIN,
-    "plainest": TWO_THREADS | NUMPY_PLAIN | AVX2 | {"NPROC": "2"},
-}
+XLA = {"XLA_FLAGS": "--xla_cpu_max_isa=AVX2"}  # with less, it cannot compile float16 on every CPU
+CPU_SETTINGS = cpu_settings(XLA, XLA, "NPROC")
 
 CODE = r"\bjax\b|\bjnp\.|\bnnx\."
 FOREIGN = {
@@ -43,16 +36,8 @@ FOREIGN = {
 EXCUSE = r"PyTorch|torch|d2l_attention|Linen|(?<!`)forward|forward(?!`)"
 
 
-def array_type() -> type:
-    from jax import Array
-
-    return Array
-
-
 def as_known(name: str, value):
     """Return nested lists as NumPy's array, which can be read, or, of arrays, as JAX's."""
-    import jax
-
     if value is None or isinstance(value, jax.Array):
         return value
     check_numbers(name, value)
@@ -62,8 +47,6 @@ def as_known(name: str, value):
 
 def as_array(name: str, value):
     """Return nested lists or any array as JAX's; errors say its name."""
-    import jax
-
     if value is None:
         check_numbers(name, value)
     return jax.numpy.asarray(as_known(name, value))
@@ -75,77 +58,53 @@ def as_arrays(**named) -> list:
 
 def check_strict(*arrays, dtype=None) -> None:
     """Raise TypeError if queries, keys, ... differ in type and JAX may not promote them."""
-    import jax
-
     if dtype is None and jax.config.jax_numpy_dtype_promotion == "strict":
         check_one_type(*arrays)
 
 
-def make_array(value: object) -> object:
-    def array(value: np.ndarray):
-        import jax
-
-        try:  # a GPU multiplies with fewer digits, unless the notebook asks for all
-            return jax.device_put(value, jax.devices("cpu")[0])
-        except RuntimeError:  # JAX_PLATFORMS=cuda: JAX may not use the CPU
-            return jax.device_put(value)
-
-    return made(value, array)
-
-
-def to_numpy(array) -> np.ndarray:
-    array = np.asarray(array)
-    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+@entrywise
+def make_array(value: np.ndarray) -> object:
+    try:  # a GPU multiplies with fewer digits, unless the notebook asks for all
+        return jax.device_put(value, jax.devices("cpu")[0])
+    except RuntimeError:  # JAX_PLATFORMS=cuda: JAX may not use the CPU
+        return jax.device_put(value)
 
 
 def gradients(answer: Callable, inputs: tuple, direction: np.ndarray) -> dict[int, np.ndarray]:
-    import jax
-
     def total(*given):
         return (answer(*given).ravel() * direction).sum()
 
     places = tuple(i for i, x in enumerate(inputs) if is_float_array(x))
     found = jax.grad(total, argnums=places)(*map(make_array, inputs))
-    return {place: to_numpy(gradient) for place, gradient in zip(places, found, strict=True)}
+    return dict(zip(places, map(to_numpy, found), strict=True))
 
 
 def largest_array(answer: Callable, inputs: tuple) -> tuple[int, ...]:
-    import jax
-
-    def lines_of(program):  # and of the programs inside, such as what is compiled
-        for line in program.eqns:
+    def lines_of(part):  # and of the programs inside, such as what is compiled
+        for line in getattr(part, "eqns", ()):
             yield line
-            parts = jax.tree.leaves(line.params, is_leaf=lambda part: hasattr(part, "eqns"))
-            for part in filter(lambda part: hasattr(part, "eqns"), parts):
-                yield from lines_of(part)
+            for inner in jax.tree.leaves(line.params, is_leaf=lambda x: hasattr(x, "eqns")):
+                yield from lines_of(inner)
 
     lines = list(lines_of(jax.make_jaxpr(answer)(*map(make_array, inputs))))
     if any("jvp(" in str(line.source_info.name_stack) for line in lines):
         raise RuntimeError(BY_HAND)
-    return max(
-        (out.aval.shape for line in lines for out in line.outvars), key=math.prod, default=()
-    )
+    shapes = (out.aval.shape for line in lines for out in line.outvars)
+    return max(shapes, key=math.prod, default=())
 
 
-def facts(device) -> dict[str, str]:
-    from d2l_attention.machine import free_main_memory, in_gib
-
+def facts(device) -> tuple[str, int | None]:
     memory = device.memory_stats() or {}  # None on the CPU
-    free = free_main_memory()
-    if "bytes_limit" in memory:
-        free = in_gib(memory["bytes_limit"] - memory["bytes_in_use"])
-    return {"device": f"{device} ({device.device_kind})", "free memory": free}
+    free = memory["bytes_limit"] - memory["bytes_in_use"] if "bytes_limit" in memory else None
+    return device.device_kind, free
 
 
 def has_gpu() -> bool:
-    import jax
-
     return any(device.platform != "cpu" for device in jax.devices())
 
 
 def environment(device: str, cache: Path) -> dict[str, str]:
     """Let it keep every program that it compiles: it compiles one for each small operation."""
-    doing = ("reading", "writing")
     on_gpu = {
         "JAX_DEFAULT_MATMUL_PRECISION": "highest",  # else it multiplies float32 with three digits
         "XLA_PYTHON_CLIENT_PREALLOCATE": "false",  # else one process takes its memory from another
@@ -156,6 +115,6 @@ def environment(device: str, cache: Path) -> dict[str, str]:
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
         # Another process may be writing the same program: then this one compiles it itself.
-        "PYTHONWARNINGS": ",".join(f"ignore:Error {at} persistent" for at in doing),
+        "PYTHONWARNINGS": "ignore:Error reading persistent,ignore:Error writing persistent",
         "TF_CPP_MIN_LOG_LEVEL": "3",  # XLA's own log, which complains of slow machines
     }

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from d2l_attention.arrays import is_float_array, made
-from d2l_attention.frameworks import BY_HAND, NO_AVX512, NUMPY_PLAIN, ONE_THREAD, TWO_THREADS
+from d2l_attention.arrays import entrywise, is_float_array
+from d2l_attention.frameworks import BY_HAND, Lazy, cpu_settings, to_numpy
 
+tf = Lazy("tensorflow")
 NAME = "TensorFlow"
 PACKAGE = "tensorflow"
 PACKAGES = ("tensorflow", "keras")
@@ -16,19 +17,8 @@ VARIABLES = {"KERAS_BACKEND": "tensorflow"}  # Keras runs on others, too
 EXACT = "tf.config.experimental.enable_tensor_float_32_execution(False)"
 KEEP_AXIS = "keepdims"
 
-# TensorFlow has two pools of threads; Eigen chose its instructions when it was compiled.
-POOLS = ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
-ONE = ONE_THREAD | dict.fromkeys(POOLS, "1")
-TWO = TWO_THREADS | dict.fromkeys(POOLS, "2")
-XLA_AVX2 = {"XLA_FLAGS": "--xla_cpu_max_isa=AVX2"}  # below, XLA cannot compile float16
-CPU_SETTINGS = {
-    "two-threads": TWO,
-    "one-thread": ONE,
-    "xla-avx2": XLA_AVX2,
-    "numpy-avx2": NO_AVX512,
-    "numpy-plain": NUMPY_PLAIN,
-    "plainest": TWO | NUMPY_PLAIN | XLA_AVX2,
-}
+XLA = {"XLA_FLAGS": "--xla_cpu_max_isa=AVX2"}  # with less, it cannot compile float16
+CPU_SETTINGS = cpu_settings(XLA, XLA, "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
 
 CODE = r"\btf\.|(?<!\")\btensorflow\b|\bkeras\b"
 FOREIGN = {
@@ -42,30 +32,13 @@ FOREIGN = {
 EXCUSE = r"PyTorch|torch|JAX|jax|(?<!`)forward|forward(?!`)"
 
 
-def array_type() -> type:
-    import tensorflow as tf
-
-    return tf.Tensor | tf.Variable
-
-
-def make_array(value: object) -> object:
-    def tensor(array: np.ndarray):
-        import tensorflow as tf
-
-        with tf.device("/CPU:0"):
-            return tf.constant(array)
-
-    return made(value, tensor)
-
-
-def to_numpy(array) -> np.ndarray:
-    array = array.numpy()
-    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+@entrywise
+def make_array(value: np.ndarray) -> object:
+    with tf.device("/CPU:0"):
+        return tf.constant(value)
 
 
 def gradients(answer: Callable, inputs: tuple, direction: np.ndarray) -> dict[int, np.ndarray]:
-    import tensorflow as tf
-
     given = [make_array(x) for x in inputs]
     sources = {i: given[i] for i, x in enumerate(inputs) if is_float_array(x)}
     with tf.GradientTape() as tape:
@@ -76,8 +49,6 @@ def gradients(answer: Callable, inputs: tuple, direction: np.ndarray) -> dict[in
 
 
 def largest_array(answer: Callable, inputs: tuple) -> tuple[int, ...]:
-    import tensorflow as tf
-
     program = tf.function(answer).get_concrete_function(*map(make_array, inputs))
     graph = program.graph.as_graph_def(add_shapes=True)
     inner = [node for function in graph.library.function for node in function.node_def]
@@ -93,21 +64,14 @@ def largest_array(answer: Callable, inputs: tuple) -> tuple[int, ...]:
     return max((shape for shape in found if -1 not in shape), key=math.prod, default=())
 
 
-def facts(device) -> dict[str, str]:
-    import tensorflow as tf
-
-    from d2l_attention.machine import free_main_memory
-
+def facts(device) -> tuple[str, int | None]:
     about = tf.config.experimental.get_device_details
     gpus = {name.name: about(name) for name in tf.config.list_physical_devices("GPU")}
     kind = next((gpu.get("device_name", "GPU") for gpu in gpus.values()), "CPU")
-    kind = kind if "GPU" in str(device) else "CPU"
-    return {"device": f"{device} ({kind})", "free memory": free_main_memory()}
+    return kind if "GPU" in str(device) else "CPU", None
 
 
 def has_gpu() -> bool:
-    import tensorflow as tf
-
     return bool(tf.config.list_physical_devices("GPU"))
 
 

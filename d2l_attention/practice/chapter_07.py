@@ -5,7 +5,6 @@ from html import escape
 
 import numpy as np
 
-from d2l_attention.practice import drawing
 from d2l_attention.practice.exercises import Exercise
 from d2l_attention.practice.explorer import Explorer, as_json
 from d2l_attention.practice.words import say, script_words
@@ -19,18 +18,16 @@ def go_on(
     Until then, and without scripts, it shows what the model has `written`.
     """
     shapes = [stored[name].shape for name in stored]
-    held = as_json({"shapes": shapes, "reads": list(symbols), "text": text})
-    words = as_json({"ask": say("Your beginning")} | script_words("arcs.js"))
+    held = {"shapes": shapes, "reads": list(symbols), "text": text}
+    words = {"ask": say("Your beginning")} | script_words("arcs.js")
     still = say("On the site of this book, where scripts may run, it goes on from what you type.")
-    html = (
-        f'<div class="d2l-arcs writer" data-model="writer" data-held="{escape(held)}" '
-        f'data-words="{escape(words)}">\n<style>{drawing.asset("arcs.css")}</style>\n'
-        f'<div class="set"></div><p class="says" role="status"></p>'
-        f'<div class="out">{escape(written)}</div>'
-        f'<p class="still">{escape(still)}</p></div>\n'
-        f"<script>(() => {{\n{drawing.asset('arcs.js')}\n}})();</script>"
-    )
-    return Explorer(html, still)
+    parts = [
+        '<div class="set"></div><p class="says" role="status"></p>',
+        f'<div class="out">{escape(written)}</div>',
+        f'<p class="still">{escape(still)}</p>',
+    ]
+    data = {"model": "writer", "held": as_json(held), "words": as_json(words)}
+    return Explorer("arcs writer", data, parts, still)
 
 
 # ---- 7.1

@@ -7,31 +7,33 @@ import re
 import sys
 import sysconfig
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
 from itertools import zip_longest
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
-from d2l_attention.arrays import as_array, copied, dtype_of, kind_of
+from d2l_attention.arrays import as_array, copied
 from d2l_attention.frameworks import current, load
 from d2l_attention.practice import drawing
-from d2l_attention.practice.diagnosis import Trial, another_type, diagnose
+from d2l_attention.practice.diagnosis import Finding, Trial, another_type, diagnose, expected, same
 from d2l_attention.practice.exercises import Exercise, Stream, find
-from d2l_attention.practice.gradients import central_differences
-from d2l_attention.practice.words import say, worded
+from d2l_attention.practice.words import composed, say, worded
 
 NOT_THEIRS = (str(Path(__file__).parent.parent), *map(sysconfig.get_path, ("stdlib", "purelib")))
-COLORS = {"passed": "#2da44e", "wrong": "#d1242f", "error": "#d1242f", "not attempted": "#8c959f"}
-VERDICTS = {
-    "passed": worded("{number} passed."),
-    "wrong": worded("{number} wrong."),
-    "error": worded("{number} error."),
-    "not attempted": worded("{number} not attempted."),
+STATUSES = {
+    "passed": ("#2da44e", worded("{number} passed.")),
+    "wrong": ("#d1242f", worded("{number} wrong.")),
+    "error": ("#d1242f", worded("{number} error.")),
+    "not attempted": ("#8c959f", worded("{number} not attempted.")),
 }
+# Findings after which there is nothing to compare, and their status.
+FAILURES = {"": "not attempted", "wrong arguments": "error", "exception": "error"}
+FAILURES |= {"nothing returned": "wrong", "not an array": "wrong"}
 MOST_SHOWN = 8  # rows and columns
 SHAPES_CLASH = re.compile(
     r"must match|broadcast|shapes? .*(cannot|mismatch|incompatible)|mat1 and mat2|contracting"
@@ -46,11 +48,10 @@ class Result:
     """What a check found; `check` has shown it already, so it shows nothing itself."""
 
     number: str
-    status: str  # "passed", "wrong", "error" or "not attempted"
+    status: str  # one of STATUSES
     message: str
     mistake: str | None = None
     trial: Trial | None = field(default=None, repr=False)  # has the target, which may be secret
-    tolerance: float = 1e-4
 
     @property
     def passed(self) -> bool:
@@ -61,128 +62,215 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        return say(VERDICTS[self.status]).format(number=self.number)
+        return say(STATUSES[self.status][1]).format(number=self.number)
 
     def text(self) -> str:
-        return "\n".join([*side_by_side(self), f"{self.verdict} {self.message}"])
+        note, tables = side_by_side(self.trial)
+        columns = [[title, *drawing.text_rows(rows)] for title, rows in tables]
+        width = max((len(line) + 4 for column in columns[:1] for line in column), default=0)
+        lines = [note] if note else []
+        for line in zip_longest(*columns, fillvalue=""):
+            lines.append("".join(f"{part:{width}}" for part in line).rstrip())
+        return "\n".join([*lines, f"{self.verdict} {self.message}"])
 
     def html(self) -> str:
-        verdict = (
-            f'<p style="border-left:4px solid {COLORS[self.status]};padding-left:10px;'
+        note, tables = side_by_side(self.trial)
+        pair = "\n".join(drawing.table(rows, title=title) for title, rows in tables)
+        flex = "display:flex;flex-wrap:wrap;align-items:flex-start;gap:4px 28px"
+        return (
+            f"<style>{drawing.STYLE}</style>\n"
+            + f"<p>{escape(note)}</p>" * bool(note)
+            + f'<div style="{flex}">{pair}</div>\n' * bool(tables)
+            + f'<p style="border-left:4px solid {STATUSES[self.status][0]};padding-left:10px;'
             f'margin:6px 0"><b>{self.verdict}</b> {escape(self.message)}</p>'
         )
-        return f"<style>{drawing.STYLE}</style>\n{tables(self)}{verdict}"
 
 
-def check(number: str | Exercise, answer: object, *, framework: str | None = None) -> Result:
+def check(number: str | Exercise, answer: object) -> Result:
     """Show target and answer of an exercise side by side, and name the mistake if there is one.
 
     Args:
         number: Of the exercise, "4.1".
         answer: The function, class or value that the exercise asks for.
-        framework: Whose arrays the answer gets; by default that of the edition.
     """
     exercise = number if isinstance(number, Exercise) else find(number)
-    result = examine(exercise, answer, framework or current())
-    show(result.text(), result.html())
+    result = examine(exercise, answer, current())
+    data = {"text/plain": result.text(), "text/html": result.html()}
+    record = composed()
+    if (ipython := sys.modules.get("IPython")) and ipython.get_ipython():
+        ipython.display.display(data, raw=True, metadata={"composed": record})
+    else:
+        print(data["text/plain"])
     return result
 
 
-def show(text: str, html: str) -> None:
-    """Display in a notebook, print anywhere else."""
-    if "IPython" in sys.modules and sys.modules["IPython"].get_ipython():
-        from IPython.display import display
-
-        display({"text/plain": text, "text/html": html}, raw=True)
-    else:
-        print(text)
-
-
 def examine(
-    exercise: Exercise,
-    answer: object,
-    framework: str,
-    *,
-    numbers_only: bool = False,
-    through: object | None = None,
+    exercise: Exercise, answer: object, framework: str, *, numbers_only: bool = False, through=None
 ) -> Result:
     """Return what is right or wrong with an answer, whatever it is and does.
 
-    `through` may make arrays, take gradients and look at a run in place of the framework.
+    `through` runs answers in place of the framework: it has the framework's `make_array`,
+    `gradients` and `largest_array`, and `calls`, which names what an answer runs of libraries.
     """
-    through = through or load(framework)
-
-    def result(status: str, message: str, mistake: str | None = None, trial: Trial | None = None):
-        return Result(exercise.number, status, message, mistake, trial, exercise.tolerance)
-
-    missing = result("not attempted", say("Write your answer, then check it again."))
-    if answer is None or answer is Ellipsis:
-        return missing
-    if misfit := wrong_call(exercise, answer):
-        return result("error", misfit, "wrong arguments")
-    trials = []
-    for inputs in exercise.cases():
-        given = [through.make_array(x) for x in inputs]
-        try:
-            handed = [Stream(given[0])] if exercise.stream else given
-            returned = answer(*handed) if given else answer  # a value is itself
-        except (Exception, SystemExit) as error:
-            if isinstance(error, NotImplementedError) and not trials and raised_by_them(error):
-                return missing
-            return result("error", complaint(error, exercise, inputs, framework), "exception")
-        if returned is None or returned is Ellipsis:
-            if is_stub(answer):
-                return missing
-            nothing = say("Your code returns {nothing}. Is a `return` missing?")
-            return result("wrong", nothing.format(nothing=returned), "nothing returned")
-        try:
-            trials.append(tried(exercise, inputs, given, returned))
-        except TypeError:
-            other = say("Your code returns no array of real numbers, but a {type}.")
-            return result("wrong", other.format(type=type(returned).__name__), "not an array")
-    found = diagnose(exercise, trials)
-    if found is None and not numbers_only:
-        try:
-            found = beyond_the_numbers(exercise, answer, through)
-        except Exception as error:  # of code that cannot be traced, or calls what it must not
-            wrong = complaint(error, exercise, trials[0].inputs, framework)
-            return result("error", wrong, "exception")
-    if found is None:
-        several = say("Your answer is right on {count} inputs.").format(count=len(trials))
-        right = several if len(trials) > 1 else say("Your answer is right.")
-        remark = another_type(trials, trials[0], exercise.tolerance) or ""
-        return result("passed", f"{right} {remark}".strip(), None, trials[0])
-    wrong = [t for t in trials if not t.right(exercise.tolerance)]
-    also = [say("It also writes into its argument.")] * any(wrong and t.changed for t in trials)
-    return result("wrong", " ".join([found[1], *also]), found[0], (wrong or trials)[0])
+    itself = SimpleNamespace(**vars(load(framework)), calls=partial(calls, load(framework)))
+    attempt = Attempt(exercise, answer, load(framework).KEEP_AXIS, through or itself)
+    mistake, message = next(attempt.findings(numbers_only), (None, say("Your answer is right.")))
+    if mistake in FAILURES:
+        return Result(exercise.number, FAILURES[mistake], message, mistake or None)
+    trials = attempt.trials
+    wrong = [trial for trial in trials if not trial.right]
+    if mistake is None:
+        if len(trials) > 1:
+            message = say("Your answer is right on {count} inputs.").format(count=len(trials))
+        message = " ".join([message, *(remark for _, remark in another_type(trials[0]))])
+    elif wrong and any(trial.changed for trial in trials):
+        message += " " + say("It also writes into its argument.")
+    status = "wrong" if mistake else "passed"
+    return Result(exercise.number, status, message, mistake, (wrong or trials)[0])
 
 
-def beyond_the_numbers(
-    exercise: Exercise, answer: Callable, through: object
-) -> tuple[str, str] | None:
-    """Look at what right numbers do not show: gradients, and arrays that are too large."""
-    asked = (
-        (lambda array: answer(array[i] for i in range(array.shape[0])))
-        if exercise.stream
-        else answer
-    )
-    for inputs in exercise.cases():
-        see = getattr(through, "calls", partial(calls, through))
-        run = " ".join(see(answer, inputs)) if exercise.without else ""
-        if ready := [name for name in exercise.without if name in run]:
-            said = say("The values are right, but the task asks you to do without {name}.")
-            return "a ready-made function", said.format(name=f"`{ready[0]}`")
-        if exercise.most_elements:
-            most = exercise.most_elements(*inputs)
-            made = through.largest_array(asked, inputs)
-            if math.prod(made) > most:
-                return "an array too large", say(
-                    "The values are right, but on its way your code makes an array of shape "
-                    "{shape}: the task allows {most} elements for these inputs."
-                ).format(shape=made, most=most)
-        if exercise.gradient and (wrong := wrong_gradient(exercise, answer, inputs, through)):
-            return "gradient", wrong
-    return None
+@dataclass
+class Attempt:
+    """An answer to an exercise, what runs it, and its trials once it has run."""
+
+    exercise: Exercise
+    answer: object
+    keep_axis: str  # how a sum is told to keep its axis
+    through: object
+    trials: list[Trial] = field(default_factory=list)
+
+    def findings(self, numbers_only: bool) -> Iterator[Finding]:
+        """Yield what is wrong; take the first only, as each relies on there being none before."""
+        yield from self.misfits()
+        yield from self.failures()
+        with np.errstate(all="ignore"):
+            yield from diagnose(self.exercise, self.trials)
+        if not numbers_only:
+            yield from self.beyond_the_numbers()
+
+    def misfits(self) -> Iterator[Finding]:
+        """Say why an answer cannot be called as the task says, before it is."""
+        if self.answer is None or self.answer is Ellipsis:
+            yield unattempted()
+        if self.exercise.inputs is None:
+            return
+        wanted = ", ".join(self.exercise.parameters)
+        if not callable(self.answer):
+            wrong = say("The answer is to be a function of ({arguments}), not of type {type}.")
+            kind = type(self.answer).__name__
+            yield "wrong arguments", wrong.format(arguments=wanted, type=kind)
+        with contextlib.suppress(ValueError):  # some built-in functions do not say
+            signature = inspect.signature(self.answer)
+            try:
+                signature.bind(*self.exercise.cases()[0])
+            except TypeError:
+                wrong = say(
+                    "Your function takes {signature}, and the task calls it with ({arguments})."
+                )
+                yield "wrong arguments", wrong.format(signature=signature, arguments=wanted)
+
+    def failures(self) -> Iterator[Finding]:
+        """Run an answer on all inputs, and say why it returns nothing that can be compared."""
+        for inputs in self.exercise.cases():
+            given = [self.through.make_array(x) for x in inputs]
+            try:
+                handed = [Stream(given[0])] if self.exercise.stream else given
+                returned = self.answer(*handed) if given else self.answer  # a value is itself
+            except (Exception, SystemExit) as error:
+                lines, own = frames_of(error)  # theirs raises, and not something that it calls
+                empty = isinstance(error, NotImplementedError) and own[-1:] == lines[-1:]
+                first = empty and not self.trials
+                yield unattempted() if first else self.raised(error, inputs)
+            if returned is None or returned is Ellipsis:
+                nothing = say("Your code returns {nothing}. Is a `return` missing?")
+                missing = "nothing returned", nothing.format(nothing=returned)
+                yield unattempted() if is_stub(self.answer) else missing
+            pairs = zip(self.exercise.parameters, inputs, given, strict=True)
+            written = [name for name, before, after in pairs if changed(before, after)]
+            try:
+                self.trials.append(Trial(self.exercise, inputs, returned, written))
+            except TypeError:
+                other = say("Your code returns no array of real numbers, but a {type}.")
+                yield "not an array", other.format(type=type(returned).__name__)
+
+    def beyond_the_numbers(self) -> Iterator[Finding]:
+        """Say what right numbers do not show: ready-made functions, large arrays, gradients."""
+        for inputs in self.exercise.cases():
+            try:
+                if self.exercise.without:
+                    yield from self.ready_made(inputs)
+                if self.exercise.most_elements:
+                    yield from self.too_large(inputs)
+                if self.exercise.gradient:
+                    yield from self.wrong_gradients(inputs)
+            except Exception as error:  # of code that cannot be traced, or calls what it must not
+                yield self.raised(error, inputs)
+
+    def ready_made(self, inputs: tuple) -> Iterator[Finding]:
+        run = " ".join(self.through.calls(self.answer, inputs))
+        for name in self.exercise.without:
+            if name in run:
+                text = say("The values are right, but the task asks you to do without {name}.")
+                yield "a ready-made function", text.format(name=f"`{name}`")
+
+    def too_large(self, inputs: tuple) -> Iterator[Finding]:
+        most, answer = self.exercise.most_elements(*inputs), self.answer
+        if self.exercise.stream:
+            answer = lambda array: self.answer(array[i] for i in range(array.shape[0]))  # noqa: E731
+        shape = self.through.largest_array(answer, inputs)
+        if math.prod(shape) > most:
+            text = say(
+                "The values are right, but on its way your code makes an array of shape "
+                "{shape}: the task allows {most} elements for these inputs."
+            )
+            yield "an array too large", text.format(shape=shape, most=most)
+
+    def wrong_gradients(self, inputs: tuple) -> Iterator[Finding]:
+        """Compare the gradients of an answer with central differences of the reference."""
+        reference = self.exercise.reference
+        direction = np.cos(np.arange(expected(reference, inputs).size))
+        gradients = self.through.gradients(self.answer, inputs, direction)
+        for at, gradient in gradients.items():
+            wanted = central_differences(reference, inputs, at, direction)
+            text = say(
+                "The values are right, but their gradient with respect to {argument} is wrong. "
+                "Gradients flow through the values that where() discards as well."
+            )
+            if not np.isfinite(gradient).all():
+                text = say(
+                    "The values are right, but their gradient with respect to {argument} is not "
+                    "finite. Gradients flow through the values that where() discards as well."
+                )
+            if not np.allclose(gradient, wanted, rtol=1e-2, atol=1e-2):
+                yield "gradient", text.format(argument=self.exercise.parameters[at])
+
+    def raised(self, error: BaseException, inputs: tuple) -> Finding:
+        """Return an exception of the reader's code in one line, with their line."""
+        raised = type(error).__name__
+        with contextlib.suppress(Exception):  # a message that cannot be made is none
+            said = NOT_MEANT.sub("", (BOLD.search(str(error)) or [0, str(error)])[1]).strip()
+            raised += f": {said.splitlines()[0][:200]}" if said else ""
+        if own := frames_of(error)[1]:
+            place = say("(line {number}: {code})")
+            raised += " " + place.format(number=own[-1].lineno, code=own[-1].line[:80])
+        text = say("Your code raises {error}")
+        if SHAPES_CLASH.search(str(error)):
+            text = say(
+                "Your code raises {error}. Did an axis get lost on the way? A sum or a maximum "
+                "keeps its axis with {option}=True. The result has shape {shape}."
+            )
+        shape = expected(self.exercise.reference, inputs).shape
+        return "exception", text.format(error=raised, option=self.keep_axis, shape=shape)
+
+
+def frames_of(error: BaseException) -> tuple[list, list]:
+    """Return the lines of a traceback, and those of them that are the reader's own."""
+    lines = list(traceback.extract_tb(error.__traceback__))
+    return lines, [line for line in lines if not line.filename.startswith(NOT_THEIRS)]
+
+
+def unattempted() -> Finding:
+    return "", say("Write your answer, then check it again.")
 
 
 def calls(framework: object, answer: Callable, inputs: tuple) -> set[str]:
@@ -205,82 +293,11 @@ def calls(framework: object, answer: Callable, inputs: tuple) -> set[str]:
     return names
 
 
-def wrong_gradient(
-    exercise: Exercise, answer: Callable, inputs: tuple, through: object
-) -> str | None:
-    """Compare the gradient of an answer with central differences of the reference."""
-    names = list(inspect.signature(exercise.reference).parameters)
-    direction = np.cos(np.arange(np.size(exercise.reference(*map(copied, inputs)))))
-    got = through.gradients(answer, inputs, direction)
-    for at, gradient in got.items():
-        wanted = central_differences(exercise.reference, inputs, at, direction)
-        if not np.isfinite(gradient).all():
-            wrong = say(
-                "The values are right, but their gradient with respect to {argument} is not "
-                "finite. Gradients flow through the values that where() discards as well."
-            )
-        elif not np.allclose(gradient, wanted, rtol=1e-2, atol=1e-2):
-            wrong = say(
-                "The values are right, but their gradient with respect to {argument} is wrong. "
-                "Gradients flow through the values that where() discards as well."
-            )
-        else:
-            continue
-        return wrong.format(argument=names[at])
-    return None
-
-
-def wrong_call(exercise: Exercise, answer: object) -> str | None:
-    """Say why an answer cannot be called as the task says, before it is."""
-    if exercise.inputs is None:
-        return None
-    wanted = ", ".join(inspect.signature(exercise.reference).parameters)
-    if not callable(answer):
-        kind = type(answer).__name__
-        wrong = say("The answer is to be a function of ({arguments}), not of type {type}.")
-        return wrong.format(arguments=wanted, type=kind)
-    with contextlib.suppress(ValueError):  # some built-in functions do not say
-        signature = inspect.signature(answer)
-        try:
-            signature.bind(*exercise.cases()[0])
-        except TypeError:
-            wrong = say(
-                "Your function takes {signature}, and the task calls it with ({arguments})."
-            )
-            return wrong.format(signature=signature, arguments=wanted)
-    return None
-
-
 def is_stub(answer: object) -> bool:
     """Say whether a function does nothing yet: it uses no name and keeps no value."""
     code = getattr(answer, "__code__", None)
-    if code is None:
-        return True
-    stars = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
-    arguments = code.co_argcount + code.co_kwonlyargcount + stars
-    return not code.co_names and code.co_nlocals == arguments
-
-
-def tried(exercise: Exercise, inputs: tuple, given: list, returned: object) -> Trial:
-    """Return the right answer and the given one as arrays, to be compared."""
-    with np.errstate(all="ignore"):
-        target = exercise.reference
-        if exercise.inputs is not None:
-            target = target(*map(copied, inputs))
-    dtypes = [dtype_of(x) for x in given if hasattr(x, "dtype")]
-    floats = [dtype for dtype in dtypes if kind_of(dtype) == "floating point"]
-    names = list(inspect.signature(exercise.reference).parameters) if inputs else []
-    return Trial(
-        inputs=inputs,
-        target=as_array(target),
-        target_kind=kind_of(dtype_of(target)),
-        answer=as_array(returned),
-        answer_dtype=dtype_of(returned),
-        wanted_dtype=floats[0] if floats and np.asarray(target).dtype.kind == "f" else None,
-        changed=tuple(n for n, x, y in zip(names, inputs, given, strict=True) if changed(x, y)),
-        is_list=isinstance(returned, list | tuple) and exercise.inputs is not None,
-        is_numpy=isinstance(returned, np.ndarray) and exercise.inputs is not None,
-    )
+    arguments = inspect.signature(answer).parameters if code else ()
+    return not (code and (code.co_names or code.co_nlocals > len(arguments)))
 
 
 def changed(before: object, after: object) -> bool:
@@ -289,116 +306,57 @@ def changed(before: object, after: object) -> bool:
     )
 
 
-def frames_of(error: BaseException) -> list[traceback.FrameSummary]:
-    """Return the lines of a traceback that are the reader's own."""
-    lines = traceback.extract_tb(error.__traceback__)
-    return [line for line in lines if not line.filename.startswith(NOT_THEIRS)]
+@np.errstate(all="ignore")
+def central_differences(
+    function: Callable, inputs: tuple, place: int, direction: np.ndarray, step: float = 1e-6
+) -> np.ndarray:
+    """Return the gradient of sum(direction * function) for one input, by NumPy in float64."""
+    inputs = list(map(copied, inputs))
+    point = inputs[place]
+    gradient = np.empty_like(point)
+    for at in np.ndindex(point.shape):
+        middle, ends = point[at], []
+        for moved in (middle + step, middle - step):
+            point[at] = moved
+            ends.append((np.ravel(function(*map(copied, inputs))) * direction).sum())
+        point[at] = middle
+        gradient[at] = (ends[0] - ends[1]) / (2 * step)
+    return gradient
 
 
-def raised_by_them(error: BaseException) -> bool:
-    """Say whether the reader's own line raises, and not something that it calls."""
-    own = frames_of(error)
-    return bool(own) and own[-1] == traceback.extract_tb(error.__traceback__)[-1]
+def side_by_side(trial: Trial | None) -> tuple[str, list[tuple[str, list[drawing.Row]]]]:
+    """Return which part is shown of large arrays, and target and answer as tables with titles.
 
-
-def complaint(error: BaseException, exercise: Exercise, inputs: tuple, framework: str) -> str:
-    """Return an exception of the reader's code in one line, with their line."""
-    raised = type(error).__name__
-    with contextlib.suppress(Exception):  # a message that cannot be made is none
-        said = NOT_MEANT.sub("", (BOLD.search(str(error)) or [0, str(error)])[1]).strip()
-        raised += f": {said.splitlines()[0][:200]}" if said else ""
-    if own := frames_of(error):
-        place = say("(line {number}: {code})")
-        raised += " " + place.format(number=own[-1].lineno, code=own[-1].line[:80])
-    if SHAPES_CLASH.search(str(error)):
-        with np.errstate(all="ignore"):
-            shape = np.shape(exercise.reference(*map(copied, inputs)))
-        return say(
-            "Your code raises {error}. Did an axis get lost on the way? A sum or a maximum keeps "
-            "its axis with {option}=True. The result has shape {shape}."
-        ).format(error=raised, option=load(framework).KEEP_AXIS, shape=shape)
-    return say("Your code raises {error}").format(error=raised)
-
-
-def pictured(trial: Trial, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
-    """Return target, answer and where the answer is wrong as matrices, and which part they are."""
+    A value that is asked for is shown to those only who have it.
+    """
+    if trial is None:
+        return "", []
     target, answer, note = trial.target, trial.answer, ""
-    fits = answer.shape == target.shape
-    wrong = ~np.isclose(answer, target, tolerance, tolerance, equal_nan=True) if fits else None
-    if fits and target.ndim > 2:
-        first = np.argwhere(wrong)[0] if wrong.any() else np.zeros(target.ndim, int)
-        at = tuple(int(i) for i in first[:-2])
-        note = say("part {part} of shape {shape}").format(part=list(at), shape=target.shape)
-        target, answer, wrong = target[at], answer[at], wrong[at]
-    target, answer = as_matrix(target), as_matrix(answer)
-    wrong = as_matrix(wrong) if fits else np.zeros(answer.shape, bool)
-    return target, answer, wrong, note
+    if answer.shape == target.shape:
+        titles, wrong = (say("target"), say("your answer")), trial.off()
+        at = tuple(map(int, np.unravel_index(wrong.argmax(), wrong.shape)[:-2]))  # the first
+        if at:
+            note = say("part {part} of shape {shape}").format(part=list(at), shape=target.shape)
+            target, answer, wrong = target[at], answer[at], wrong[at]
+    else:
+        texts = say("target, shape {shape}"), say("your answer, shape {shape}")
+        titles = [texts[0].format(shape=target.shape), texts[1].format(shape=answer.shape)]
+        wrong = np.zeros(answer.shape, bool)
+    whole = all(np.array_equal(x, x.round()) for x in (trial.target, trial.answer))
+    digits = 0 if whole and trial.target_kind != "floating point" else drawing.DIGITS
+    seen = as_matrix(target)
+    colored = seen.size > 1 and bool(((seen >= 0) & (seen <= 1)).all())
+    tables = []
+    for array, off in ((target, np.zeros(target.shape, bool)), (answer, wrong)):
+        rows = zip(as_matrix(array), as_matrix(off), strict=True)
+        tables.append([drawing.Row(x, "", digits, colored, outlined=y) for x, y in rows])
+    is_secret = not trial.inputs and not same(trial.answer, trial.target, 1e-12)
+    return note, list(zip(titles, tables, strict=True))[is_secret:]
 
 
 def as_matrix(array: np.ndarray) -> np.ndarray:
     """Return the first matrix of an array, cut to a size that can be read."""
-    array = array[None, None] if array.ndim == 0 else np.atleast_2d(array)
+    array = np.atleast_2d(array)
     while array.ndim > 2:
         array = array[0] if len(array) else array.reshape(0, array.shape[-1])
     return array[:MOST_SHOWN, :MOST_SHOWN]
-
-
-def headings(trial: Trial) -> tuple[str, str]:
-    if trial.target.shape == trial.answer.shape:
-        return say("target"), say("your answer")
-    return (
-        say("target, shape {shape}").format(shape=trial.target.shape),
-        say("your answer, shape {shape}").format(shape=trial.answer.shape),
-    )
-
-
-def digits_of(trial: Trial) -> int:
-    """Return 0 where target and answer are whole numbers."""
-    whole = all(np.array_equal(a, np.round(a)) for a in (trial.target, trial.answer))
-    return 0 if whole and trial.target_kind != "floating point" else drawing.DIGITS
-
-
-def side_by_side(result: Result) -> list[str]:
-    """Return target and answer as lines of text; a star marks what is wrong."""
-    if result.trial is None:
-        return []
-    target, answer, wrong, note = pictured(result.trial, result.tolerance)
-    titles = headings(result.trial)
-    digits = digits_of(result.trial)
-    right = [titles[1], *drawing.text_rows(answer, wrong, digits=digits)]
-    if is_secret(result.trial):
-        return right
-    left = [titles[0], *drawing.text_rows(target, digits=digits)]
-    width = max(map(len, left)) + 4
-    pairs = zip_longest(left, right, fillvalue="")
-    return [*([note] if note else []), *(f"{a:{width}}{b}".rstrip() for a, b in pairs)]
-
-
-def is_secret(trial: Trial) -> bool:
-    """Say whether the target would give the answer away: a value that is asked for."""
-    return not trial.inputs and not trial.right(1e-12)
-
-
-def tables(result: Result) -> str:
-    """Return target and answer as two tables; a red outline marks what is wrong."""
-    if result.trial is None:
-        return ""
-    target, answer, wrong, note = pictured(result.trial, result.tolerance)
-    weights = ((target >= 0) & (target <= 1)).all() and target.size > 1
-    digits = digits_of(result.trial)
-    titles = headings(result.trial)
-    none = np.zeros(target.shape, bool)
-    both = (target, titles[0], none), (answer, titles[1], wrong)
-    pair = "\n".join(
-        drawing.table(
-            [
-                drawing.Row(row, digits=digits, colored=weights, outlined=marked)
-                for row, marked in zip(matrix, marks, strict=True)
-            ],
-            title=title,
-        )
-        for matrix, title, marks in both[is_secret(result.trial) :]
-    )
-    note = f"<p>{escape(note)}</p>" if note else ""
-    style = "display:flex;flex-wrap:wrap;align-items:flex-start;gap:4px 28px"
-    return f'{note}<div style="{style}">{pair}</div>\n'

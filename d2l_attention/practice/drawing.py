@@ -16,6 +16,7 @@ import numpy as np
 
 DIGITS = 4
 BLUES = "f7fbff deebf7 c6dbef 9ecae1 6baed6 4292c6 2171b5 08519c 08306b"  # as in show_heatmaps
+STOPS = list(zip(*map(bytes.fromhex, BLUES.split()), strict=True))  # of red, of green, of blue
 
 
 def number_text(value: float, digits: int = DIGITS) -> str:
@@ -31,15 +32,13 @@ def number_text(value: float, digits: int = DIGITS) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
-def color(value: float) -> tuple[str, str]:
-    """Return the background of a heat map's cell and a text color that is readable on it."""
+def background(value: float) -> str:
+    """Return the style of a heat map's cell, in a text color that is readable on it."""
     if math.isnan(value):
-        return "#bdbdbd", "#1a1a1a"
+        return "background-color:#bdbdbd;color:#1a1a1a"
     place = min(max(value, 0.0), 1.0) * 8
-    step = min(int(place), 7)
-    below, above = (bytes.fromhex(stop) for stop in BLUES.split()[step : step + 2])
-    mixed = (int(a + (b - a) * (place - step) + 0.5) for a, b in zip(below, above, strict=True))
-    return "#" + bytes(mixed).hex(), "#ffffff" if place > 5.75 else "#000000"
+    mixed = bytes(int(np.interp(place, range(9), stops) + 0.5) for stops in STOPS)
+    return f"background-color:#{mixed.hex()};color:{'#ffffff' if place > 5.75 else '#000000'}"
 
 
 def asset(name: str) -> str:
@@ -54,30 +53,17 @@ STYLE = "".join(asset("tables.css").splitlines())
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table.
+    """A row of a table."""
 
-    Args:
-        values: Numbers, or words.
-        name: Its head.
-        digits: How many decimals are shown.
-        colored: Whether cells have the colors of a heat map, from 0 to 1.
-        zeros: What a cell with an exact 0 is: "empty", "masked" (hatched) or "absent" (no cell).
-            All other cells then have the digits that are not shown as a title.
-        outlined: Which cells have a red outline.
-        wide: Letters for which each cell has room.
-        at: Where an explorer finds the values in a frame.
-        now: Whether the row is marked.
-    """
-
-    values: Sequence[float | str]
-    name: str = ""
+    values: Sequence[float | str]  # numbers, or words
+    name: str = ""  # its head
     digits: int = DIGITS
-    colored: bool = False
-    zeros: str = ""
-    outlined: Sequence[bool] = ()
-    wide: int = 0
-    at: int | None = None
-    now: bool = False
+    colored: bool = False  # whether cells have the colors of a heat map, from 0 to 1
+    zeros: str = ""  # cells with 0: "empty", "masked" (hatched), "absent"; others get a title
+    outlined: Sequence[bool] = ()  # which cells have a red outline
+    wide: int = 0  # letters for which each cell has room
+    at: int | None = None  # where an explorer finds the values in a frame
+    now: bool = False  # whether the row is marked
 
     def html(self, headed: bool) -> str:
         """Return the row, with a head if the table has heads."""
@@ -102,10 +88,6 @@ class Row:
         return f'<td class="{kind}"{marks}>{escape(text)}</td>'
 
 
-def background(value: float) -> str:
-    return "background-color:{};color:{}".format(*color(value))
-
-
 def table(
     rows: Sequence[Row],
     *,
@@ -123,25 +105,22 @@ def table(
         if len(columns) != len(rows[0].values):
             raise ValueError(f"columns must name {len(rows[0].values)}, got {len(columns)}")
         styles = [f' style="{background(v)}"' * lit for v in rows[0].values]
-        heads = "".join(
-            f'<th scope="col"{style}>{escape(str(name))}</th>'
-            for name, style in zip(columns, styles, strict=True)
-        )
+        pairs = zip(styles, map(str, columns), strict=True)
+        heads = "".join(f'<th scope="col"{style}>{escape(name)}</th>' for style, name in pairs)
         lines.append(f"<thead><tr>{'<td></td>' * headed}{heads}</tr></thead>")
     return "\n".join([*lines, "<tbody>", *(row.html(headed) for row in rows), "</tbody></table>"])
 
 
-def text_rows(
-    matrix: np.ndarray, marked: np.ndarray | None = None, digits: int = DIGITS
-) -> list[str]:
-    """Return the rows of a matrix as aligned text, numbers that are marked with a star."""
-    cells = [[number_text(v, digits) for v in row] for row in matrix]
-    width = max((len(text) for row in cells for text in row), default=0)
-    stars = np.where(np.zeros(matrix.shape, bool) if marked is None else marked, "*", " ")
-    return [
-        " ".join(text.rjust(width) + star for text, star in zip(*pair, strict=True)).rstrip()
-        for pair in zip(cells, stars, strict=True)
-    ]
+def text_rows(rows: Sequence[Row]) -> list[str]:
+    """Return rows as aligned text, numbers that are outlined with a star."""
+    lines = []
+    for row in rows:
+        pairs = zip(row.values, row.outlined, strict=True)
+        lines.append(
+            [number_text(value, row.digits) + ("*" if off else " ") for value, off in pairs]
+        )
+    width = max((len(text) for line in lines for text in line), default=0)
+    return [" ".join(text.rjust(width) for text in line).rstrip() for line in lines]
 
 
 def ticks(low: float, high: float, steps: float = 4) -> list[float]:

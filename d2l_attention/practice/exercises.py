@@ -1,9 +1,10 @@
 """What an author declares about an exercise, and how it is found by its number."""
 
 import importlib
+import inspect
 from collections.abc import Callable, Iterable, Iterator
-from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
+from importlib.util import find_spec
 from types import ModuleType
 from weakref import ref
 from zlib import crc32
@@ -21,8 +22,8 @@ class Mistake:
 
     name: str
     say: str
-    wrong: Callable | None = None
-    when: Callable[..., bool] | None = None
+    wrong: Callable | None
+    when: Callable[..., bool] | None
 
 
 def when(shows: Callable[..., bool]) -> Callable[[Callable], tuple]:
@@ -38,44 +39,32 @@ def symptom(shows: Callable[..., bool]) -> tuple:
     return None, shows
 
 
-def one_of(*values: float) -> Callable[..., bool]:
-    """Return a `when` that says whether the answer is one of these numbers."""
-    return lambda answer, target: answer.ndim == 0 and float(answer) in values
-
-
 @dataclass
 class Exercise:
-    """A task whose answer can be checked.
+    """A task whose answer can be checked: its number in the text, and the right answer.
 
-    Args:
-        number: As in the text: "4.1".
-        reference: The right function, in NumPy; its parameter names are those of the task. For an
-            exercise that asks for a number or a shape: that value.
-        inputs: Takes a random generator and yields two or more tuples of inputs: the first is
-            shown, the others are hidden. Take odd sizes, n != m, a batch of one, wide ranges, and
-            values that all differ.
-        tolerance: Largest difference, absolute and relative, that counts as equal.
-        square: Whether inputs may have equal sizes, as in self-attention.
-        gradient: Whether the gradient of an answer is compared, too.
-        most_elements: From the inputs, how many elements the largest array that the answer makes
-            on its way may have.
-        stream: Whether the answer gets, in place of its one input, a `Stream` of the parts along
-            the first axis.
-        without: Parts of names of library functions that the answer may not run.
-        seed: Of inputs other than those of the book: see `with_seed`.
+    `reference` is the right function, in NumPy, with the task's names of parameters; where the task
+    asks for a number or a shape, it is that value. `inputs` takes a random generator and yields two
+    or more tuples of inputs: the first is shown, the others are hidden. Take odd sizes, n != m, a
+    batch of one, wide ranges, and values that all differ.
     """
 
     number: str
     reference: object
     inputs: Callable[[np.random.Generator], Iterable[tuple]] | None = None
-    mistakes: list[Mistake] = field(default_factory=list, init=False)
-    tolerance: float = field(default=1e-4, kw_only=True)
-    square: bool = field(default=False, kw_only=True)
-    gradient: bool = field(default=False, kw_only=True)
-    most_elements: Callable[..., int] | None = field(default=None, kw_only=True)
-    stream: bool = field(default=False, kw_only=True)
-    without: tuple[str, ...] = field(default=(), kw_only=True)
-    seed: int | None = field(default=None, kw_only=True)
+    _: KW_ONLY
+    tolerance: float = 1e-4  # the largest difference, absolute and relative, that counts as equal
+    square: bool = False  # whether inputs may have equal sizes, as in self-attention
+    gradient: bool = False  # whether the gradient of an answer is compared, too
+    most_elements: Callable[..., int] | None = None  # of the largest array on the way; from inputs
+    stream: bool = False  # whether the answer gets a `Stream` of the input's parts, and no array
+    without: tuple[str, ...] = ()  # parts of names of library functions that may not run
+    seed: int | None = None  # of inputs other than those of the book
+    mistakes: list[Mistake] = field(default_factory=list)
+
+    @property
+    def parameters(self) -> list[str]:
+        return list(inspect.signature(self.reference).parameters) if self.inputs else []
 
     def expects(self, mistakes: type) -> type:
         """Declare the mistakes of a class, which are looked at in their order.
@@ -88,8 +77,8 @@ class Exercise:
             if not key.startswith("__"):
                 wrong, shows = value if isinstance(value, tuple) else (value, None)
                 name = key.replace("_", " ").strip()
-                say = sentence_of(name, wrong or shows)
-                self.mistakes.append(Mistake(name, say, wrong, shows))
+                told = (wrong or shows).__doc__ or RECURRING[name]
+                self.mistakes.append(Mistake(name, " ".join(told.split()), wrong, shows))
         return mistakes
 
     def cases(self) -> list[tuple]:
@@ -98,26 +87,21 @@ class Exercise:
             return [()]
         of_the_book = crc32(self.number.encode())
         seed = of_the_book if self.seed is None else [self.seed, of_the_book]
-        generator = np.random.default_rng(seed)
-        return [tuple(map(single_precision, case)) for case in self.inputs(generator)]
+        cases = self.inputs(np.random.default_rng(seed))
+        return [tuple(map(single_precision, case)) for case in cases]
 
     def with_seed(self, seed: int) -> "Exercise":
         """Return the same exercise with other inputs, which nobody knows who has only the book."""
-        other = copy(self)
-        other.seed = seed
-        return other
+        return replace(self, seed=seed)
 
 
-class Stream:
+class Stream(Iterator):
     """The parts of an array, one after another and only once; an answer must let go of them."""
 
     def __init__(self, array: object) -> None:
-        self.parts = (array[i] for i in range(len(array)))
+        self.array = array
         self.given: list[ref] = []
         self.over = False
-
-    def __iter__(self) -> Iterator:
-        return self
 
     def __next__(self) -> object:
         if self.over:
@@ -126,26 +110,12 @@ class Stream:
             raise RuntimeError(
                 say("you keep what has gone by: let go of a part before the next comes")
             )
-        part = next(self.parts, None)
-        if part is None:
-            self.over = True
+        self.over = len(self.given) == len(self.array)
+        if self.over:
             raise StopIteration
+        part = self.array[len(self.given)]
         self.given.append(ref(part))
         return part
-
-
-def sentence_of(name: str, function: Callable) -> str:
-    """Return a mistake's docstring in one line, or the sentence that all of this name share.
-
-    Raises:
-        ValueError: There is neither.
-    """
-    if function.__doc__:
-        return " ".join(function.__doc__.split())
-    if name not in RECURRING:
-        shared = "a sentence in recurring_mistakes.py"
-        raise ValueError(f"the mistake {name!r} has no docstring, nor {shared}")
-    return RECURRING[name]
 
 
 def exercises_in(module: ModuleType) -> list[Exercise]:
@@ -154,22 +124,12 @@ def exercises_in(module: ModuleType) -> list[Exercise]:
 
 
 def find(number: object) -> Exercise:
-    """Return the exercise with this number from its chapter's module.
-
-    Raises:
-        ValueError: There is none.
-    """
-    chapter = str(number).partition(".")[0]
-    name = f"{__package__}.chapter_{chapter.zfill(2)}"
-    try:
-        exercises = exercises_in(importlib.import_module(name))
-    except ModuleNotFoundError as missing:
-        if missing.name != name:
-            raise
-        exercises = []
+    """Return the exercise with this number from its chapter's module; ValueError if none has it."""
+    name = f"{__package__}.chapter_{str(number).partition('.')[0].zfill(2)}"
+    exercises = exercises_in(importlib.import_module(name)) if find_spec(name) else []
     for exercise in exercises:
         if exercise.number == str(number):
             return exercise
-    known = ", ".join(e.number for e in exercises) or say("none")
+    known = ", ".join(exercise.number for exercise in exercises) or say("none")
     missing = say("there is no check for exercise {number}; with a check: {known}")
     raise ValueError(missing.format(number=repr(number), known=known))

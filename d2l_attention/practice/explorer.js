@@ -8,95 +8,59 @@
     return v.toFixed(digits).replace(/^-(0\.0*)$/, "$1");
   };
   const paint = (cell, v) => {
-    const at = v === null ? 0 : Math.min(Math.max(v, 0), 1) * 8;
+    const at = Math.min(Math.max(v, 0), 1) * 8;
     const i = Math.min(Math.floor(at), 7);
     const mix = blues[i].map((a, k) => Math.floor(a + (blues[i + 1][k] - a) * (at - i) + 0.5));
     cell.style.backgroundColor = v === null ? "#bdbdbd" : `rgb(${mix})`;
     cell.style.color = at > 5.75 ? "#ffffff" : "#000000";
   };
-  const make = (tag, properties, ...children) => {
-    const element = Object.assign(document.createElement(tag), properties);
-    element.append(...children);
-    return element;
-  };
-  const widest = (texts) => `${Math.max(0, ...texts.map((t) => t.length))}ch`;
-  const slider = (name, labels, start, show) => {
-    const input = make("input", { type: "range", max: labels.length - 1, value: start, oninput: show });
-    const output = make("output");
-    const className = labels.some((text) => text.length > 9) ? "wide" : "";
-    const element = make("label", { className }, make("span", { textContent: name }), input, output);
-    element.style.setProperty("--value", widest(labels)); // as wide at any value
-    return {
-      element, input,
-      at: () => Number(input.value),
-      set: (i) => i !== Number(input.value) && ((input.value = i), show()),
-      tell: () => {
-        input.setAttribute("aria-valuetext", labels[input.value]);
-        output.textContent = labels[input.value];
-      },
-    };
-  };
-  const group = (name, type, texts, isOn, show) => { // buttons, of which one is on, or any
+  const buttons = (name, labels, start, show, words) => { // of which one is on, or of words, any
+    const [type, texts] = Array.isArray(words) ? ["checkbox", words] : ["radio", labels];
+    const isOn = (i) => (type === "radio" ? i === start : (start >> (texts.length - 1 - i)) % 2);
     const row = Math.random().toString(36); // the same output may stand twice on a page
-    const inputs = texts.map((text, i) => make("input", { type, name: row, checked: isOn(i), onchange: show }));
-    const labels = texts.map((text, i) => make("label", {}, inputs[i], make("span", { textContent: text })));
-    const element = make("fieldset", {}, make("legend", { textContent: name }), ...labels);
+    const inputs = texts.map((_, i) => make("input", { type, name: row, checked: isOn(i), onchange: show }));
+    const faces = texts.map((text, i) => make("label", {}, inputs[i], make("span", { textContent: text })));
+    const element = make("fieldset", {}, make("legend", { textContent: name }), ...faces);
     if ([name.padEnd(14), ...texts].join("---").length > 36) element.className = "wide";
-    return { element, inputs, tell: () => {} };
+    const pattern = () => inputs.reduce((at, input) => 2 * at + input.checked, 0);
+    const at = () => (type === "radio" ? inputs.findIndex((input) => input.checked) : pattern());
+    return { element, inputs, at, tell: () => {} };
   };
-  const buttons = (name, labels, start, show) => {
-    const made = group(name, "radio", labels, (i) => i === start, show);
-    return { ...made, at: () => made.inputs.findIndex((input) => input.checked) };
-  };
-  const toggles = (name, labels, start, show, words) => {
-    const made = group(name, "checkbox", words, (i) => (start >> (words.length - 1 - i)) % 2, show);
-    return { ...made, at: () => made.inputs.reduce((at, input) => 2 * at + input.checked, 0) };
-  };
-  const steps = (control, name, last, words) => { // Back, Play and Next for a slider
+  const steps = (control, name, last, say) => { // Back, Play and Next for a slider
     let timer = 0;
-    const say = (message) => words[message];
     const go = (step) => control.set(Math.min(Math.max(control.at() + step, 0), last));
     const stop = () => {
       timer = clearInterval(timer);
       play.textContent = say("Play");
     };
-    const start = () => {
+    const [back, next] = [[say("Back"), -1], [say("Next"), 1]].map(([name, step]) => button(name, () => (stop(), go(step))));
+    const play = button(say("Play"), () => {
       if (timer) return stop();
       if (control.at() === last) control.set(0);
       play.textContent = say("Pause");
-      timer = setInterval(() => {
-        go(1);
-        if (control.at() === last || !play.isConnected) stop();
-      }, 700);
-    };
-    const button = (textContent, onclick) => make("button", { type: "button", textContent, onclick });
-    const back = button(say("Back"), () => (stop(), go(-1)));
-    const play = button(say("Play"), start);
-    const next = button(say("Next"), () => (stop(), go(1)));
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches; // then no Play
-    const element = make("div", { className: "steps", role: "group", ariaLabel: name }, back, ...(still ? [] : [play]), next);
+      timer = setInterval(() => (play.isConnected ? go(1) : stop()), 700);
+    });
     control.input.addEventListener("input", stop);
-    control.element.after(element);
+    control.element.after(make("div", { className: "steps", role: "group", ariaLabel: name }, back, ...(calm ? [] : [play]), next));
     return () => {
       back.ariaDisabled = control.at() === 0;
       next.ariaDisabled = control.at() === last;
+      if (control.at() === last) stop();
     };
   };
+  const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   const walk = (table) => { // arrow keys go from cell to cell; the one in focus shows all its digits
-    const rows = [...table.rows].map((r) => [...r.querySelectorAll("td[title]")]).filter((r) => r.length);
+    const rows = [...table.rows].map((row) => [...row.querySelectorAll("td[title]")]).filter((row) => row.length);
     if (!rows.length) return;
-    table.setAttribute("role", "grid");
-    for (const cell of rows.flat()) cell.tabIndex = -1;
-    rows[0][0].tabIndex = 0;
-    table.addEventListener("focusin", (event) => {
-      for (const cell of rows.flat()) cell.tabIndex = cell === event.target ? 0 : -1;
-    });
+    const stopAt = (cell) => rows.flat().forEach((each) => (each.tabIndex = each === cell ? 0 : -1));
+    stopAt(rows[0][0]);
+    table.role = "grid";
+    table.addEventListener("focusin", ({ target }) => stopAt(target));
     table.addEventListener("keydown", (event) => {
-      const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-      const i = rows.findIndex((r) => r.includes(event.target));
-      if (!step || i < 0) return;
+      if (!(event.key in ARROWS)) return;
       event.preventDefault();
-      rows[i + step[0]]?.[rows[i].indexOf(event.target) + step[1]]?.focus();
+      const [down, right] = ARROWS[event.key], i = rows.findIndex((row) => row.includes(event.target));
+      rows[i + down]?.[rows[i].indexOf(event.target) + right]?.focus();
     });
   };
   const scaleOf = (svg) => {
@@ -117,8 +81,7 @@
     let d = "", gap = true;
     for (let i = 0; i < Math.max(xs.length, ys.length, sizes.length); i++) {
       const [x, y, size] = [scale.x(xs[i % xs.length]), scale.y(ys[i % ys.length]), sizes[i % sizes.length]];
-      const r = unit * Math.sqrt(size);
-      const turn = Math.atan2(y - zero[1], x - zero[0]);
+      const r = unit * Math.sqrt(size), turn = Math.atan2(y - zero[1], x - zero[0]);
       const [E, F, G, I] = [2.7, -2.7].flatMap((side) => [9 * Math.cos(turn + side), 9 * Math.sin(turn + side)]);
       const numbers = { X: x, Y: y, R: r, D: 2 * r, E, F, G, I };
       const fine = isFinite(x + y) && size > 0;
@@ -128,48 +91,53 @@
     return d;
   };
   const draggable = (svg, controls, choices) => { // a drag sets the sliders to the values nearest to the pointer
-    const scale = scaleOf(svg);
     const targets = svg.dataset.drag.split(";");
     svg.dataset.axes = targets.length;
-    const move = (event) => {
+    svg.onpointermove = (event) => {
+      if (!svg.hasPointerCapture(event.pointerId)) return;
       const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-      const wanted = scale.values(at.x, at.y);
+      const wanted = scaleOf(svg).values(at.x, at.y);
       targets.forEach((control, axis) => {
         if (!control) return; // this axis sets nothing
         const away = choices[control][1].map((v) => Math.abs(Number(v.replace(",", "")) - wanted[axis]));
         controls[control].set(away.indexOf(Math.min(...away)));
       });
     };
-    svg.addEventListener("pointerdown", (event) => {
+    svg.onpointerdown = (event) => {
       if (svg.matches(".zoom > :not(.large)")) return; // a click on it makes it large
       event.preventDefault();
       svg.setPointerCapture(event.pointerId);
       controls[targets.find(Boolean)].input.focus({ preventScroll: true }); // so that arrow keys go on from here
-      move(event);
-    });
-    svg.addEventListener("pointermove", (event) => svg.hasPointerCapture(event.pointerId) && move(event));
+      svg.onpointermove(event);
+    };
   };
   const zoom = (box) => { // one plot is large, and buttons or a click choose which
     const plots = [...box.children];
     const titles = plots.map((svg) => svg.querySelector("[data-title]").textContent);
-    const enlarge = () => plots.forEach((svg, i) => svg.classList.toggle("large", i === view.at()));
-    const view = buttons(box.dataset.name, titles, 0, enlarge);
+    const view = buttons(box.dataset.name, titles, 0, () => plots.forEach((svg, i) => svg.classList.toggle("large", i === view.at())));
     view.element.className = "wide view"; // it chooses no frame
     plots.forEach((svg, i) => svg.addEventListener("click", () => view.inputs[i].click()));
     return view.element;
   };
-  const weigh = (scores, query) => scores.flatMap(([c, a, b, origin, unit, tanh]) => { // as Score in explorer_live.py says
+  const weigh = ([c, a, b, origin, unit, tanh], query) => { // as Score in explorer_planes.py says
     const from = query.map((v, i) => v - origin[i]);
     const length = (unit && Math.hypot(...from)) || 1;
     const q = from.map((v) => v / length);
-    const s = (b ?? c).map((_, j) => c[j % c.length].reduce((sum, w, i) => {
+    const scores = (b ?? c).map((_, j) => c[j % c.length].reduce((sum, w, i) => {
       const x = (a ? a[i][0] * q[0] + a[i][1] * q[1] : q[i]) + (b ? b[j][i] : 0);
       return sum + w * (tanh ? Math.tanh(x) : x);
     }, 0));
-    const e = s.map((v) => Math.exp(v - Math.max(...s)));
-    const sum = e.reduce((x, y) => x + y);
-    return e.map((v) => v && (Math.round((v / sum) * 1e4) / 1e4 || TINY));
-  });
+    return softmax(scores).map((w) => w && (Math.round(w * 1e4) / 1e4 || TINY));
+  };
+  const drawn = (img) => { // the picture that an `img` holds, as a part of the page
+    const source = img.getAttribute("src");
+    img.insertAdjacentHTML("afterend", decodeURIComponent(source.slice(source.indexOf(",") + 1)));
+    const svg = img.nextElementSibling;
+    for (const name of ["class", "style", "width", "height"]) svg.setAttribute(name, img.getAttribute(name));
+    svg.removeAttribute("color");
+    svg.dataset.name = svg.ariaLabel;
+    img.remove();
+  };
   const fill = (row, values) => {
     const { at, digits, zeros } = row.dataset;
     row.querySelectorAll(".v").forEach((cell, i) => {
@@ -179,58 +147,45 @@
       if (cell.title) cell.title = text(v, DIGITS);
       cell.classList.toggle("masked", zeros === "masked" && v === 0);
     });
+    const heads = row.closest("table.lit")?.tHead.rows[0].cells ?? [];
+    [...heads].forEach((head, i) => paint(head, values[Number(at) + i]));
   };
-  for (const root of document.querySelectorAll(".d2l-explorer:not([data-live])")) {
-    root.dataset.live = "";
-    root.setAttribute("role", "group");
-    root.setAttribute("aria-label", root.querySelector(".q").textContent);
-    root.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", "true")); // JupyterLab: arrow keys are mine
-    const [frames, curves, choices, words, scores] = ["frames", "curves", "sliders", "words", "scores"].map((name) => JSON.parse(root.dataset[name] ?? "null"));
-    for (const img of root.querySelectorAll("img")) {
-      const source = img.getAttribute("src");
-      img.insertAdjacentHTML("afterend", decodeURIComponent(source.slice(source.indexOf(",") + 1)));
-      const svg = img.nextElementSibling;
-      for (const name of ["class", "style", "width", "height"]) svg.setAttribute(name, img.getAttribute(name));
-      svg.removeAttribute("color");
-      img.remove();
+  const follow = (root, values, now) => { // all that moves shows these values
+    for (const svg of root.querySelectorAll("svg[role]")) svg.ariaLabel = [svg.dataset.name, now].filter(Boolean).join(": ");
+    for (const mark of root.querySelectorAll("[data-each]")) {
+      const d = path(mark.dataset, scaleOf(mark.ownerSVGElement), values);
+      mark.localName === "text" ? mark.setAttribute("transform", d || "scale(0)") : mark.setAttribute("d", d);
     }
-    root.style.setProperty("--name", widest(choices.filter(([, , , names]) => !names).map(([name]) => name)));
-    const controls = choices.map(([name, labels, start, kind]) =>
-      (Array.isArray(kind) ? toggles : kind ? buttons : slider)(name, labels, start, () => show(), kind));
-    const panel = make("div", { className: "controls" }, ...controls.map(({ element }) => element));
-    const box = root.querySelector(".zoom");
-    if (box) panel.prepend(zoom(box));
-    root.querySelector(".still").replaceWith(panel);
-    const [film, turn] = [root.dataset.steps, root.dataset.row];
-    const ends = film && steps(controls[film], choices[film][0], choices[film][1].length - 1, words);
-    const pictures = [...root.querySelectorAll("svg[role]")].map((svg) => [svg, svg.getAttribute("aria-label")]);
-    const marks = [...root.querySelectorAll("[data-each]")].map((mark) => [mark, scaleOf(mark.ownerSVGElement)]);
-    const rows = [...root.querySelectorAll("[data-at]")];
-    const [lit, ...turns] = turn ? rows : [];
+    for (const row of root.querySelectorAll("[data-at]")) fill(row, values);
+  };
+  start(".d2l-explorer[data-frames]", (root, read, say) => {
+    const [frames, curves, choices, scores] = ["frames", "curves", "sliders", "scores"].map(read);
+    const { steps: film, row: turn } = root.dataset;
+    root.role = "group";
+    root.ariaLabel = root.querySelector(".q").textContent;
+    root.querySelectorAll("img").forEach(drawn);
+    root.style.setProperty("--name", widest(choices.filter(([, , , named]) => !named).map(([name]) => name)));
+    const controls = choices.map(([name, labels, start, kind]) => (kind ? buttons : slider)(name, labels, start, () => show(), kind));
+    const zooms = [...root.querySelectorAll(".zoom")].map(zoom);
+    root.querySelector(".still").replaceWith(make("div", { className: "controls" }, ...zooms, ...controls.map(({ element }) => element)));
+    const ends = film && steps(controls[film], choices[film][0], choices[film][1].length - 1, say);
     const show = () => {
-      const place = controls.reduce((at, control, i) => at * choices[i][1].length + control.at(), 0);
+      const at = controls.map((control) => control.at()), labels = at.map((i, n) => choices[n][1][i]);
+      const place = at.reduce((place, i, n) => place * choices[n][1].length + i, 0);
       const frame = Math.floor(place / (scores?.every ?? 1));
-      const labels = choices.map(([, labels], i) => labels[controls[i].at()]);
       const values = frames[frame].flatMap((v) => (Array.isArray(v) ? curves[v[0]] : [v]));
       if (scores) {
         const query = labels.slice(-2).map(Number);
         scores.query.forEach((at, i) => (values[at] = query[i]));
-        const weights = weigh(scores.frames[frame], query);
+        const weights = scores.frames[frame].flatMap((score) => weigh(score, query));
         values.splice(scores.weights, weights.length, ...weights);
       }
       for (const control of controls) control.tell();
-      const now = choices.map(([name], i) => `${name} = ${labels[i]}`).join(", ");
-      for (const [svg, name] of pictures) svg.setAttribute("aria-label", name ? `${name}: ${now}` : now);
-      for (const [mark, scale] of marks) {
-        const d = path(mark.dataset, scale, values);
-        mark.localName === "text" ? mark.setAttribute("transform", d || "scale(0)") : mark.setAttribute("d", d);
-      }
-      for (const row of rows) fill(row, values);
-      turns.forEach((row, i) => row.classList.toggle("now", i === controls[turn].at()));
-      if (lit) [...lit.closest("table").tHead.rows[0].cells].forEach((head, i) => paint(head, values[Number(lit.dataset.at) + i]));
+      follow(root, values, choices.map(([name], n) => `${name} = ${labels[n]}`).join(", "));
+      if (turn) root.querySelectorAll("table:not(.lit) tr[data-at]").forEach((row, i) => row.classList.toggle("now", i === at[turn]));
       ends?.();
     };
     show();
     root.querySelectorAll("svg[data-drag]").forEach((svg) => draggable(svg, controls, choices));
     root.querySelectorAll("table").forEach(walk);
-  }
+  });

@@ -9,17 +9,59 @@ from html import escape
 
 import numpy as np
 
-from d2l_attention.arrays import as_array, dtype_of, kind_of
-from d2l_attention.practice import drawing, explorer_planes, explorer_plots
-from d2l_attention.practice.explorer_live import Live
-from d2l_attention.practice.explorer_plots import Parts, Plot
+from d2l_attention.arrays import as_array
+from d2l_attention.practice import drawing, words
+from d2l_attention.practice.explorer_planes import Score, expanded
+from d2l_attention.practice.explorer_plots import Parts, Plot, legend, named, places_of
 from d2l_attention.practice.words import say, script_words
 
-MOST_BYTES = 60_000
-MOST_SLIDERS = 4
+MOST_BYTES = {"explorer": 60_000, "arcs": 600_000}
+SCRIPTS = {"explorer": ["widgets", "explorer"], "arcs": ["widgets", "models", "arcs"]}
 TINY = 1e-5  # what a number that four decimals would round to 0 becomes
 NUMBER = re.compile(r"[-+−]?\.?\d|inf$|∞$")  # how the labels of a slider of numbers begin
 CONSTANTS = f'const BLUES = "{drawing.BLUES}", TINY = {TINY:g}, DIGITS = {drawing.DIGITS};'
+
+
+class Explorer:
+    """Sliders with a table or drawing that follows them; shown when it ends a cell.
+
+    Args:
+        kind: Its class in HTML: "explorer", or that of models, "arcs", whose scripts and style it
+            has.
+        data: What the script takes.
+        parts: What is shown, in HTML; without scripts, that is all.
+        text: What is shown where there is no HTML.
+    """
+
+    def __init__(self, kind: str, data: Mapping[str, str], parts: Sequence[str], text: str):
+        name, _, _ = kind.partition(" ")
+        held = "".join(f' data-{key}="{escape(value)}"' for key, value in data.items() if value)
+        style = (drawing.STYLE + drawing.asset(f"{name}.css")).replace("\n", "")
+        self.text, self.composed = text, words.composed()
+        self.html = "\n".join(
+            [
+                f'<div class="d2l-{kind}"{held}>',
+                f"<style>{style}</style>",
+                *filter(None, parts),
+                "</div>",
+                "<script>(() => {",
+                CONSTANTS,
+                *(drawing.asset(f"{script}.js") for script in SCRIPTS[name]),
+                "})();</script>",
+            ]
+        )
+        if (weight := len(self.html.encode())) > MOST_BYTES[name]:
+            raise ValueError(
+                f"this may weigh {MOST_BYTES[name]} bytes and weighs {weight}: "
+                "take fewer slider values, points or snapshots"
+            )
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> tuple[dict, dict]:
+        metadata = {"composed": self.composed} if self.composed else {}
+        return {"text/html": self.html, "text/plain": self.text}, metadata
 
 
 class Toggles(dict):
@@ -28,23 +70,7 @@ class Toggles(dict):
     def __init__(self, words: Sequence[str]):
         self.words = [str(word) for word in words]
         for pattern in itertools.product((False, True), repeat=len(self.words)):
-            on = [word for word, is_on in zip(self.words, pattern, strict=True) if is_on]
-            self[", ".join(on) or "none"] = pattern
-        if len(self) < 2 ** len(self.words):
-            raise ValueError(f"toggles need different words, got {self.words}")
-
-
-class Explorer:
-    """Sliders with a table or drawing that follows them; shown when it ends a cell."""
-
-    def __init__(self, html: str, text: str):
-        self.html, self.text = html, text
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        return {"text/html": self.html, "text/plain": self.text}
+            self[", ".join(itertools.compress(self.words, pattern)) or "none"] = pattern
 
 
 @dataclass(frozen=True)
@@ -54,7 +80,7 @@ class Slider:
     label: str
     choices: dict[str, object]
     start: int
-    words: Sequence[str] = ()  # of `Toggles`
+    words: Sequence[str]  # of `Toggles`
 
     @property
     def held(self) -> list:
@@ -68,24 +94,6 @@ class Slider:
         return f"{self.label} = {list(self.choices)[self.start]}"
 
 
-@dataclass(frozen=True)
-class Look:
-    """How frames are shown: these are options of `explore`."""
-
-    rows: Sequence[str] | None
-    columns: Sequence[object] | None
-    draw: Sequence[Plot | Sequence[Plot]]
-    large: str
-    masked: bool
-    steps: str
-    row: str
-    folded: Sequence[str]
-
-    @property
-    def stacks(self) -> list[list[Plot]]:
-        return [[held] if isinstance(held, Plot) else [*held] for held in self.draw]
-
-
 def explore(
     function: Callable,
     *,
@@ -95,9 +103,8 @@ def explore(
     labels: Mapping[str, str] | None = None,
     rows: Sequence[str] | None = None,
     columns: Sequence[object] | None = None,
-    draw: Sequence[Plot | Sequence[Plot]] = (),
-    large: str = "",
-    live: Live | None = None,
+    draw: Sequence[Plot | Sequence[Plot]] | Mapping[str, Sequence[Plot]] = (),
+    live: Callable[..., Sequence[Score]] | None = None,
     masked: bool = False,
     steps: str = "",
     row: str = "",
@@ -113,177 +120,62 @@ def explore(
             one table, where of integers 0 is no cell.
         caption: What is shown; also the alt text of a drawing.
         question: What the reader can find out by moving the sliders.
-        start: Slider -> value of the first picture; by default the first value of each.
-        labels: Slider -> what readers see; by default its name, with spaces.
+        start, labels: Slider -> value of the first picture, and what readers see.
         rows, columns: Names of a matrix's rows (queries) and columns (keys).
         draw: Plots, whose marks name the parts (or sliders) that they show, side by side, or those
-            of a list below each other. Matrices then stand in a folded table below them.
-        large: The name of a row of buttons with the titles of all plots, of which one is large.
-        live: Weights that the script computes, for any query in the plane.
+            of a list below each other; {name: plots} has buttons for which one is large.
+            Matrices then stand in a folded table below them.
+        live: Is called with all sliders but the last two, which are a query in the plane. Returns
+            a `Score` for each row of the matrix of weights, which the script then computes.
         masked: Whether an exact 0 among weights means a masked cell, which is hatched.
         steps: The slider that has Back, Play and Next buttons, too.
         row: The slider through the rows of the second matrix. The first matrix is that row alone,
             and gives its colors to the columns' names.
         folded: Numbers and words that stand in the folded table of a drawing.
-        **sliders: One to four, each a list of values or a dict of label -> value. A choice
-            between names becomes a row of buttons, and `Toggles` a row of words to turn on and off.
-
-    Returns:
-        An object that notebooks show: a still picture, and a script that turns it into sliders.
+        **sliders: Each a list of values, or a dict of label -> value. A choice between names
+            becomes a row of buttons, and `Toggles` a row of words to turn on and off.
     """
-    look = Look(rows, columns, draw, large, masked, steps, row, folded)
-    controls = sliders_of(sliders, start or {}, labels or {}, look)
-    frames, plots = all_frames(function, controls, look, live)
-    return explorer(frames, plots, controls, look, live, caption, question)
+    controls = sliders_of(sliders, start or {}, labels or {})
+    page = Page(controls, rows, columns, draw, live, masked, steps, row, folded)
+    return page.explorer(function, caption, question)
 
 
 def sliders_of(
-    given: Mapping[str, Sequence | Mapping], start: Mapping, labels: Mapping, look: Look
+    sliders: Mapping[str, Sequence | Mapping], start: Mapping, labels: Mapping
 ) -> dict[str, Slider]:
-    if not 1 <= len(given) <= MOST_SLIDERS:
-        raise ValueError(f"an explorer has one to {MOST_SLIDERS} sliders, got {len(given)}")
-    for name in {look.steps, look.row} - {"", *given}:
-        raise ValueError(f"there is no slider {name!r}, only {', '.join(given)}")
-    sliders = {}
-    for name, values in given.items():
+    controls = {}
+    for name, values in sliders.items():
         if not isinstance(values, Mapping):
-            values = {label_of(v): v for v in values}
-        if len(values) < 2:
-            raise ValueError(f"a slider needs two or more different values, got {list(values)}")
+            values = {label_of(value): value for value in values}
         choices = {str(label): value for label, value in values.items()}
-        at = position(name, choices, start.get(name))
+        at = list(choices).index(label_of(start[name])) if name in start else 0
         label = labels.get(name, name.replace("_", " "))
-        sliders[name] = Slider(label, choices, at, getattr(values, "words", ()))
-    return sliders
+        controls[name] = Slider(label, choices, at, getattr(values, "words", ()))
+    return controls
 
 
 def label_of(value: object) -> str:
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10_000:
-        return f"{value:,}"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def position(name: str, choices: dict[str, object], wanted: object) -> int:
-    if wanted is None:
-        return 0
-    for at, (label, value) in enumerate(choices.items()):
-        if label == wanted or value is wanted or (np.isscalar(value) and value == wanted):
-            return at
-    raise ValueError(f"start: {name} has no value {wanted!r}, only {', '.join(choices)}")
-
-
-class Frames:
-    """What the function gives at all places of the sliders."""
-
-    def __init__(self, frames: list[Parts], first: int):
-        self.all, self.first, self.shown = frames, first, frames[first]
-        sizes = [np.size(part) for part in self.shown.values()]
-        self.places = dict(zip(self.shown, np.cumsum([0, *sizes]).tolist(), strict=False))
-
-    def of_axes(self, axes: int) -> list[str]:
-        """Return the names of the parts with so many axes; words count as numbers, with none."""
-        parts = self.shown.items()
-        return [n for n, p in parts if (0 if isinstance(p, str) else p.ndim) == axes]
-
-    def finite(self, name: str) -> np.ndarray:
-        """Return what a part of numbers holds in all frames."""
-        numbers = np.concatenate([np.ravel(parts[name]) for parts in self.all])
-        return numbers[np.isfinite(numbers)]
-
-    def are_weights(self, name: str) -> bool:
-        """Return whether a part holds fractions between 0 and 1 in every frame, as weights do."""
-        numbers = self.finite(name)
-        return numbers.dtype != np.int64 and bool(((numbers >= 0) & (numbers <= 1)).all())
-
-    def digits(self, name: str) -> int:
-        """Return how many decimals readers see."""
-        whole = (isinstance(p[name], str) or p[name].dtype == np.int64 for p in self.all)
-        return 0 if all(whole) else drawing.DIGITS
-
-    def held(self) -> dict[str, str]:
-        """Return all frames for the script: numbers, words, and in lists the places of rows.
-
-        Rows of matrices and curves that frames share are stored once.
-        """
-        pool: dict[str, int] = {}
-        rows = []
-        for parts in self.all:
-            rows.append([])
-            for part in parts.values():
-                if isinstance(part, str):
-                    rows[-1].append(part)
-                elif part.ndim == 0:
-                    rows[-1] += plain_numbers(part)
-                else:
-                    texts = (as_json(plain_numbers(row)) for row in np.atleast_2d(part))
-                    rows[-1] += [[pool.setdefault(text, len(pool))] for text in texts]
-        return {"frames": as_json(rows), "curves": f"[{','.join(pool)}]"}
-
-
-def all_frames(
-    function: Callable, sliders: dict[str, Slider], look: Look, live: Live | None
-) -> tuple[Frames, list[Plot]]:
-    """Return what the function gives at all values, and plots of it."""
-    choices = {name: list(slider.choices.values()) for name, slider in sliders.items()}
-    starts = {name: slider.start for name, slider in sliders.items()}
-    for name in live.query_among(sliders) if live else ():  # one frame will do
-        choices[name], starts[name] = [choices[name][starts[name]]], 0
-    draw = [plot for stack in look.stacks for plot in stack]
-    places = [
-        dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())
-    ]
-    frames = [with_sliders(frame(function(**values)), values, draw) for values in places]
-    plots, frames = explorer_planes.expanded(draw, frames)
-    for values, parts in zip(places, frames, strict=True):
-        if shapes(parts) != shapes(frames[0]):
-            raise ValueError(
-                f"at {values} the function returns {shapes(parts)}, "
-                f"and at the first values {shapes(frames[0])}"
-            )
-    explorer_plots.check(plots, frames[0])
-    if look.large and not all(plot.title for plot in plots):
-        raise ValueError("large: each plot needs a title")
-    first = np.ravel_multi_index([*starts.values()], [len(values) for values in choices.values()])
-    return Frames(frames, int(first)), plots
 
 
 def frame(result: object) -> Parts:
     """Return what a function returned as named parts, rounded to four decimals."""
-    if not isinstance(result, Mapping):
-        result = {"": result}
-    return {
-        name: value if isinstance(value, str) else rounded(value, matrix=name == "")
-        for name, value in result.items()
-    }
+    parts = result if isinstance(result, Mapping) else {"": np.atleast_2d(as_array(result))}
+    return {n: part if isinstance(part, str) else rounded(part) for n, part in parts.items()}
 
 
-def rounded(value: object, matrix: bool) -> np.ndarray:
+def rounded(value: object) -> np.ndarray:
     """Round to four decimals; numbers that were integers come out as an integer array."""
     array = as_array(value)
-    while array.ndim > 2 and len(array) == 1:
-        array = array[0]
-    if array.ndim > 2:
-        raise ValueError(f"an explorer shows matrices, got shape {array.shape}")
-    array = np.atleast_2d(array) if matrix else array
-    if kind_of(dtype_of(value)) != "floating point":
+    array = array.reshape(array.shape[-2:])  # an explorer shows matrices
+    if array.dtype.kind != "f":
         return array.astype(np.int64)
     short = array.round(drawing.DIGITS) + 0.0  # -0.0 becomes 0.0
     tiny = (short == 0) & (array != 0) & (array.ndim == 2)  # a weight that is not masked
     return np.where(tiny, np.copysign(TINY, array), short)
 
 
-def with_sliders(parts: Parts, values: Mapping[str, object], draw: Sequence[Plot]) -> Parts:
-    """Return a frame with the values of the sliders of numbers that a mark of a plot names."""
-    names = explorer_plots.named(draw) - set(parts)
-    shown = {n: v for n, v in values.items() if n in names and isinstance(v, (int, float))}
-    return parts | {name: np.array([value]) for name, value in shown.items()}
-
-
-def shapes(parts: Parts) -> dict[str, tuple | str]:
-    return {n: "words" if isinstance(p, str) else p.shape for n, p in parts.items()}
-
-
-def plain_numbers(part: np.ndarray) -> list:
+def plain(part: np.ndarray) -> list:
     """Return numbers for JSON: NaN as None, whole ones without a decimal point."""
     values = [None if np.isnan(v) else v for v in part.ravel().tolist()]
     return [int(v) if v is not None and v % 1 == 0 else v for v in values]
@@ -294,143 +186,172 @@ def as_json(values: object) -> str:
     return re.sub(r"(?<=[\[,-])Infinity(?=[,\]])", "1e999", text)  # JSON has no infinity
 
 
-def matrices(frames: Frames, look: Look, now: int | None) -> list[str]:
-    """Return the matrices of a frame as tables, or those of one row each as one."""
-    names = frames.of_axes(2)
-    shapes = {frames.shown[name].shape for name in names}
-    if look.rows is None and len(names) > 1 and len(shapes) == 1 and max(shapes)[0] == 1:
-        rows = [rows_of(frames, name, look, [name])[0] for name in names]
-        boxes = " boxes" * any(row.zeros == "absent" for row in rows)
-        return [drawing.table(rows, columns=look.columns, kind=boxes)]
-    html = []
-    for i, name in enumerate(names):
-        lit = bool(look.row) and i == 0
-        rows = rows_of(frames, name, look, None if lit else look.rows, None if lit else now)
-        html.append(drawing.table(rows, title=name, columns=look.columns, lit=lit))
-    return html
+class Page:
+    """What an explorer shows; the options are those of `explore`."""
 
+    def __init__(self, sliders, rows, columns, draw, live, masked, steps, row, folded):
+        self.sliders, self.rows, self.columns, self.live = sliders, rows, columns, live
+        self.masked, self.steps, self.row, self.folded = masked, steps, row, folded
+        self.large = next(iter(draw)) if isinstance(draw, Mapping) else ""
+        draw = draw[self.large] if self.large else draw
+        self.stacks = [[plots] if isinstance(plots, Plot) else [*plots] for plots in draw]
 
-def rows_of(
-    frames: Frames, name: str, look: Look, heads: Sequence[str] | None, now: int | None = None
-) -> list[drawing.Row]:
-    """Return the rows of a matrix: of weights two decimals and a color, and nothing for a 0."""
-    matrix, numbers, weights = frames.shown[name], frames.finite(name), frames.are_weights(name)
-    if heads is not None and len(heads) != len(matrix):
-        raise ValueError(f"rows must name {len(matrix)} rows, got {len(heads)}")
-    alone = heads == [name]  # in a table with others
-    digits = 2 if weights else 0 if (numbers % 1 == 0).all() else frames.digits(name)
-    zeros = ("masked" if look.masked else "empty") if weights else ""
-    if alone and numbers.dtype == np.int64:
-        zeros = "absent"
-    texts = [drawing.number_text(v, digits) for v in np.unique(numbers)] if alone else []
-    return [
-        drawing.Row(
-            row,
-            name=str(heads[i]) if heads is not None else "",
-            digits=digits,
-            colored=weights,
-            zeros=zeros,
-            wide=max((len(text) - text.count(",") // 2 for text in texts), default=0),
-            at=frames.places[name] + i * matrix.shape[1],
-            now=i == now,
-        )
-        for i, row in enumerate(matrix)
-    ]
-
-
-def numbers(frames: Frames, names: Sequence[str]) -> str:
-    """Return named numbers or words as rows of a table, each with digits of its own."""
-    if lost := set(names) - {*frames.of_axes(0)}:
-        raise ValueError(f"the function returns no part {', '.join(map(repr, sorted(lost)))}")
-    rows, widest = [], 0
-    for name in names:
-        digits = frames.digits(name)
-        texts = {drawing.number_text(value_of(parts[name]), digits) for parts in frames.all}
-        wide = max(map(len, texts))  # so that nothing moves with the sliders
-        widest, at, value = max(widest, wide), frames.places[name], value_of(frames.shown[name])
-        rows.append(drawing.Row([value], name, digits, wide=min(wide, 40), at=at))
-    kind = " numbers" + " long" * (widest > 40)  # takes all the width, breaks lines on a phone
-    return drawing.table(rows, kind=kind) if rows else ""
-
-
-def value_of(part: np.ndarray | str) -> float | str:
-    return part if isinstance(part, str) else float(part)
-
-
-def pictures(frames: Frames, plots: list[Plot], sliders: dict, look: Look, alt: str) -> str:
-    """Return plots side by side or below each other, or one that is large beside all others."""
-    drawn = [
-        explorer_plots.picture(plot, frames.all, frames.first, frames.places, sliders, alt)
-        for plot in plots
-    ]
-    if look.large:
-        drawn[0] = drawn[0].replace('class="plot"', 'class="plot large"', 1)
-        return f'<div class="zoom" data-name="{escape(look.large)}">{"".join(drawn)}</div>'
-    left = iter(drawn)
-    stacks = ["".join(itertools.islice(left, len(stack))) for stack in look.stacks]
-    return "\n".join(s if s.count("<img") == 1 else f'<div class="stack">{s}</div>' for s in stacks)
-
-
-def explorer(
-    frames: Frames,
-    plots: list[Plot],
-    sliders: dict[str, Slider],
-    look: Look,
-    live: Live | None,
-    caption: str,
-    question: str,
-) -> Explorer:
-    """Return the page of frames, and its first picture as text."""
-    still = ", ".join(slider.still for slider in sliders.values())
-    shown = matrices(frames, look, sliders[look.row].start if look.row else None)
-    folded = numbers(frames, look.folded)
-    if plots:
-        alt = f"{caption} " + say("Still picture at {still}.").format(still=still)
-        hidden = "\n".join(filter(None, [*shown, folded]))
-        summary = say("Numbers")
-        fold = f"<details><summary>{summary}</summary>\n{hidden}\n</details>"
-        shown = [pictures(frames, plots, sliders, look, alt), explorer_plots.legend(plots)]
-        shown += [fold] * bool(hidden)
-    shown.append(numbers(frames, [n for n in frames.of_axes(0) if n not in look.folded]))
-    names, kind = list(sliders), " many" * (len(look.stacks) > 1) or " beside" * bool(look.row)
-    read_out = sum(np.size(p) for p in frames.shown.values() if np.ndim(p) != 1) <= 24
-    data = frames.held() | {
-        "sliders": as_json([slider.held for slider in sliders.values()]),
-        "scores": as_json(live.held(sliders, frames.places)) if live else "",
-        "row": str(names.index(look.row)) if look.row else "",
-        "steps": str(names.index(look.steps)) if look.steps else "",
-        "words": as_json(script_words("explorer.js")) if look.steps else "",
-    }
-    parts = f'<div class="parts{kind}"' + ' aria-live="polite"' * read_out + ">\n"
-    parts += "\n".join(filter(None, shown)) + "\n</div>"
-    html = page(data, question, caption, still, parts)
-    if len(html.encode()) > MOST_BYTES:
-        raise ValueError(
-            f"an explorer may weigh {MOST_BYTES} bytes and {len(frames.all)} frames weigh "
-            f"{len(html.encode())}: take fewer slider values or points"
-        )
-    return Explorer(html, f"{caption} " + say("(sliders at {still})").format(still=still))
-
-
-def page(data: dict[str, str], question: str, caption: str, still: str, parts: str) -> str:
-    """Return the HTML of an explorer: a still picture, all frames, and the script that moves it."""
-    fixed = say(
-        "Still picture at {still}. "
-        "Sliders appear where scripts may run: in a trusted notebook or on a web page."
-    ).format(still=still)
-    held = "".join(f' data-{name}="{escape(text)}"' for name, text in data.items() if text)
-    return "\n".join(
-        [
-            f'<div class="d2l-explorer"{held}>',
-            f"<style>{drawing.STYLE}{drawing.asset('explorer.css')}</style>".replace("\n", ""),
+    def explorer(self, function: Callable, caption: str, question: str) -> Explorer:
+        self.compute(function)
+        still = ", ".join(slider.still for slider in self.sliders.values())
+        fixed = say(
+            "Still picture at {still}. "
+            "Sliders appear where scripts may run: in a trusted notebook or on a web page."
+        ).format(still=still)
+        shown, folded = self.matrices(), self.numbers(self.folded)
+        if self.plots:
+            alt = f"{caption} " + say("Still picture at {still}.").format(still=still)
+            hidden, summary = "\n".join(filter(None, [*shown, folded])), say("Numbers")
+            fold = f"<details><summary>{summary}</summary>\n{hidden}\n</details>"
+            shown = [self.pictures(alt), legend(self.plots), fold * bool(hidden)]
+        shown.append(self.numbers([n for n in self.of_axes(0) if n not in self.folded]))
+        kind = " many" * (len(self.stacks) > 1) or " beside" * bool(self.row)
+        read_out = sum(np.size(p) for p in self.shown.values() if np.ndim(p) != 1) <= 24
+        parts = [
             f'<p class="q">{escape(question)}</p>',
             f'<p class="still">{escape(fixed)}</p>',
-            parts,
-            f'<p class="cap">{escape(caption)}</p>',
+            f'<div class="parts{kind}"' + ' aria-live="polite"' * read_out + ">",
+            *shown,
             "</div>",
-            "<script>(() => {",  # a site lets all explorers share what begins so
-            CONSTANTS,
-            drawing.asset("explorer.js"),
-            "})();</script>",
+            f'<p class="cap">{escape(caption)}</p>',
         ]
-    )
+        text = f"{caption} " + say("(sliders at {still})").format(still=still)
+        return Explorer("explorer", self.data(), parts, text)
+
+    def data(self) -> dict[str, str]:
+        """Return what the script takes: frames of numbers, words, and in lists places of rows.
+
+        Rows of matrices and curves that frames share are stored once.
+        """
+        names, pool, frames = list(self.sliders), {}, []
+        for parts in self.frames:
+            frames.append([])
+            for part in parts.values():
+                if np.ndim(part):
+                    texts = (as_json(plain(row)) for row in np.atleast_2d(part))
+                    frames[-1] += [[pool.setdefault(text, len(pool))] for text in texts]
+                else:
+                    frames[-1] += [part] if isinstance(part, str) else plain(part)
+        return {
+            "frames": as_json(frames),
+            "curves": f"[{','.join(pool)}]",
+            "sliders": as_json([slider.held for slider in self.sliders.values()]),
+            "scores": as_json(self.scores()) if self.live else "",
+            "row": str(names.index(self.row)) if self.row else "",
+            "steps": str(names.index(self.steps)) if self.steps else "",
+            "words": as_json(script_words("explorer.js")) if self.steps else "",
+        }
+
+    def scores(self) -> dict:
+        """Return the scores of each frame, and where their weights and the query belong."""
+        *others, up, across = [slider.choices for slider in self.sliders.values()]
+        names = list(self.sliders)
+        held = [
+            [score.held() for score in self.live(**dict(zip(names, values, strict=False)))]
+            for values in itertools.product(*(choices.values() for choices in others))
+        ]
+        weights = self.places[self.of_axes(2)[0]]
+        query = [self.places[name] for name in names[-2:]]
+        return {"every": len(up) * len(across), "frames": held, "weights": weights, "query": query}
+
+    def compute(self, function: Callable) -> None:
+        """Keep what the function gives at all values, and plots of it."""
+        choices = {name: list(slider.choices.values()) for name, slider in self.sliders.items()}
+        starts = {name: slider.start for name, slider in self.sliders.items()}
+        for name in list(choices)[-2:] if self.live else ():  # one frame will do
+            choices[name], starts[name] = [choices[name][starts[name]]], 0
+        draw = [plot for stack in self.stacks for plot in stack]
+        moving = named([mark for plot in draw for mark in plot.marks])
+        frames = []
+        for values in itertools.product(*choices.values()):
+            values = dict(zip(choices, values, strict=True))
+            parts = frame(function(**values))
+            shown = {n: np.array([v]) for n, v in values.items() if n in moving - {*parts}}
+            frames.append(parts | shown)
+        shapes = [{n: np.shape(part) for n, part in parts.items()} for parts in frames]
+        if other := [each for each in shapes if each != shapes[0]]:
+            raise ValueError(f"the function returns {shapes[0]} and {other[0]}")
+        self.plots, self.frames = expanded(draw, frames)
+        sizes = [len(values) for values in choices.values()]
+        self.first = int(np.ravel_multi_index([*starts.values()], sizes))
+        self.shown = self.frames[self.first]
+        self.places = places_of(self.shown)
+
+    def of_axes(self, axes: int) -> list[str]:
+        """Return the names of the parts with so many axes; words count as numbers, with none."""
+        return [name for name, part in self.shown.items() if np.ndim(part) == axes]
+
+    def matrices(self) -> list[str]:
+        """Return the matrices of a frame as tables, or those of one row each as one."""
+        names = self.of_axes(2)
+        shapes = {self.shown[name].shape for name in names}
+        if self.rows is None and len(names) > 1 and len(shapes) == 1 and max(shapes)[0] == 1:
+            rows = [self.rows_of(name, [name])[0] for name in names]
+            boxes = " boxes" * any(row.zeros == "absent" for row in rows)
+            return [drawing.table(rows, columns=self.columns, kind=boxes)]
+        html = []
+        for i, name in enumerate(names):
+            lit = bool(self.row) and i == 0
+            rows = self.rows_of(name, None if lit else self.rows, marked=not lit)
+            html.append(drawing.table(rows, title=name, columns=self.columns, lit=lit))
+        return html
+
+    def rows_of(
+        self, name: str, heads: Sequence[str] | None, marked: bool = False
+    ) -> list[drawing.Row]:
+        """Return the rows of a matrix: of weights two decimals and a color, and nothing for a 0."""
+        matrix = self.shown[name]
+        numbers = np.concatenate([np.ravel(parts[name]) for parts in self.frames])
+        numbers = numbers[np.isfinite(numbers)]
+        whole = numbers.dtype == np.int64
+        weights = not whole and bool(((numbers >= 0) & (numbers <= 1)).all())
+        alone = heads == [name]  # in a table with others
+        digits = 2 if weights else 0 if (numbers % 1 == 0).all() else drawing.DIGITS
+        zeros = ("masked" if self.masked else "empty") if weights else "absent" * (alone and whole)
+        texts = [drawing.number_text(v, digits) for v in np.unique(numbers)] if alone else []
+        now = self.sliders[self.row].start if self.row and marked else None
+        return [
+            drawing.Row(
+                row,
+                name=str(head),
+                digits=digits,
+                colored=weights,
+                zeros=zeros,
+                wide=max((len(text) - text.count(",") // 2 for text in texts), default=0),
+                at=self.places[name] + i * matrix.shape[1],
+                now=i == now,
+            )
+            for i, (row, head) in enumerate(zip(matrix, heads or [""] * len(matrix), strict=True))
+        ]
+
+    def numbers(self, names: Sequence[str]) -> str:
+        """Return named numbers or words as rows of a table, each with digits of its own."""
+        rows, widest = [], 0
+        for name in names:
+            values = [np.asarray(parts[name]) for parts in self.frames]
+            whole = all(value.dtype.kind in "iU" for value in values)
+            digits = 0 if whole else drawing.DIGITS
+            wide = max(len(drawing.number_text(value.item(), digits)) for value in values)
+            widest, value = max(widest, wide), values[self.first].item()
+            at = self.places[name]  # and nothing moves with the sliders
+            rows.append(drawing.Row([value], name, digits, wide=min(wide, 40), at=at))
+        kind = " numbers" + " long" * (widest > 40)  # takes all the width, breaks lines on a phone
+        return drawing.table(rows, kind=kind) if rows else ""
+
+    def pictures(self, alt: str) -> str:
+        """Return plots side by side or below each other, or one that is large beside all others."""
+        drawn = [plot.picture(self.shown, list(self.sliders), alt) for plot in self.plots]
+        if self.large:
+            drawn[0] = drawn[0].replace('class="plot"', 'class="plot large"', 1)
+            return f'<div class="zoom" data-name="{escape(self.large)}">{"".join(drawn)}</div>'
+        left = iter(drawn)
+        stacks = ["".join(itertools.islice(left, len(stack))) for stack in self.stacks]
+        return "\n".join(
+            f'<div class="stack">{stack}</div>' if stack.count("<img") > 1 else stack
+            for stack in stacks
+        )

@@ -1,20 +1,20 @@
-"""What an explorer shows over a plane: which key wins where.
+"""What an explorer shows over a plane: which key wins where, and what a query that is dragged gets.
 
-A function gives the scores of the keys on a grid. Outlines of few corners take their place: they
-are smooth at any size, and all frames that share them store them once.
+A function gives the scores of the keys on a grid; outlines of few corners take their place. Frames
+for each place of a query would be too many: the script computes its weights by `Score`.
 """
 
 import copy
 import itertools
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 
 import numpy as np
 from contourpy import contour_generator
 
 from d2l_attention.arrays import as_array
 from d2l_attention.practice.explorer_plots import (
-    SHADES,
     Area,
     Mark,
     Name,
@@ -25,12 +25,47 @@ from d2l_attention.practice.explorer_plots import (
     named,
 )
 
+SHADES = [f"#808080{alpha}" for alpha in ("08", "28", "4A", "70", "98")]  # of the keys' regions
 SAME = 1e-3  # scores that nowhere in the plane differ by more belong to keys that always tie
 STRAIGHT = 0.005  # a corner is left out that is so little off a straight line: in plane widths
 DIGITS = 2
 ROOM = 0.05  # half of a name's height
+SIGNIFICANT = 8  # digits of what makes a score
 
-Outlines = tuple[list[np.ndarray], np.ndarray]  # rings (points, 2) of each region, places of names
+
+@dataclass(frozen=True)
+class Score:
+    """The score of a query q in the plane with key j: sum over i of c[j, i] g(a[i] q + b[j, i]).
+
+    Args:
+        c: (m, h), or (1, h) where all keys share it; float64, as in float32 the last digits depend
+            on the CPU.
+        a: (h, 2); by default the identity.
+        b: (m, h); by default 0.
+        origin: What is subtracted from q before.
+        unit: Whether q - origin is then divided by its length, if it has one.
+        tanh: Whether g is the tanh, and not the identity.
+    """
+
+    c: Sequence
+    a: Sequence | None = None
+    b: Sequence | None = None
+    origin: Sequence = (0.0, 0.0)
+    unit: bool = False
+    tanh: bool = False
+
+    def held(self) -> list:
+        """Return what the script takes."""
+        arrays = (self.c, self.a, self.b, self.origin)
+        numbers = [None if array is None else short(as_array(array)) for array in arrays]
+        return [*numbers, int(self.unit), int(self.tanh)]
+
+
+def short(array: np.ndarray) -> list:
+    if array.ndim > 1:
+        return [short(row) for row in array]
+    digits = [float(f"{v:.{SIGNIFICANT}g}") for v in array.tolist()]
+    return [int(v) if v % 1 == 0 else v for v in digits]
 
 
 @dataclass(frozen=True)
@@ -45,8 +80,8 @@ class Regions(Mark):
     _: KW_ONLY
     names: Sequence[str] = ()
 
-    def outlines(self, heights: np.ndarray, stay: list) -> Outlines:
-        """Return the outlines of all regions, and where their names stand, off what stays."""
+    def outlines(self, heights: np.ndarray, stay: list) -> tuple[list[np.ndarray], np.ndarray]:
+        """Return the rings (points, 2) of each region, and places of the names, off what stays."""
         x, y = (np.asarray(as_array(n), float) for n in (self.x, self.y))
         scores = heights.reshape(-1, y.size, x.size)
         rings, places = [], []
@@ -93,17 +128,15 @@ def roomiest(x: np.ndarray, y: np.ndarray, inside: np.ndarray, taken: list) -> l
     """
     across, up = np.meshgrid(x[1:-1:2], y[1:-1:2])
     within = inside[1:-1:2, 1:-1:2]
-    nowhere = [np.nan, np.nan]
-    if not within.any():
-        return nowhere
-    own = np.stack([across[within], up[within]], -1)
-    out = np.stack([across[~within], up[~within]], -1)
+    own, out = (np.stack([across[which], up[which]], -1) for which in (within, ~within))
     edges = np.stack([own - [x[0], y[0]], [x[-1], y[-1]] - own]).min((0, 2))
     rest = np.concatenate([out, np.reshape(taken, (-1, 2))])
     rest = rest[np.isfinite(rest).all(1)]
     away = abs(own[:, None] - rest).max(2).min(1, initial=np.inf)
     room = np.minimum(edges, away).round(DIGITS)
-    return own[room.argmax()].round(1).tolist() if room.max() >= ROOM * (y[-1] - y[0]) else nowhere
+    if room.max(initial=0) < ROOM * (y[-1] - y[0]):
+        return [np.nan, np.nan]
+    return own[room.argmax()].round(1).tolist()
 
 
 def expanded(draw: Sequence[Plot], frames: list[Parts]) -> tuple[list[Plot], list[Parts]]:
@@ -113,7 +146,8 @@ def expanded(draw: Sequence[Plot], frames: list[Parts]) -> tuple[list[Plot], lis
     """
     frames, plots = [dict(parts) for parts in frames], [copy.copy(plot) for plot in draw]
     for plot in plots:
-        stay = dots(plot)
+        dots = [m for m in plot.marks if isinstance(m, Points) and not named([m])]
+        stay = [list(at) for m in dots for at in np.stack([as_array(m.x), as_array(m.y)], -1)]
         plot.marks = [
             part
             for mark in plot.marks
@@ -123,41 +157,24 @@ def expanded(draw: Sequence[Plot], frames: list[Parts]) -> tuple[list[Plot], lis
 
 
 def areas(regions: Regions, stay: list, frames: list[Parts]) -> list[Mark]:
-    """Return the marks of regions, and put the numbers that they show into the frames."""
+    """Return the marks of regions, and put the numbers that they show into the frames.
+
+    These are the x of all corners, with NaN up to the most that any frame has, and of the names,
+    then the y of both.
+    """
     part, names = regions.heights, regions.names
-    known: dict[bytes, Outlines] = {}  # many frames share scores
-    held = []
-    for parts in frames:
-        heights = np.asarray(parts[part], float)
-        key = heights.tobytes()
-        if key not in known:
-            known[key] = regions.outlines(heights, stay)
-        held.append(known[key])
-    corners = np.max([[len(ring) for ring in rings] for rings, _ in held], axis=0)
-    for parts, (rings, places) in zip(frames, held, strict=True):
-        parts[part] = np.concatenate([*columns(rings, corners), *places.T])
-    marks, begin, y = [], 0, int(corners.sum())
-    for count, color in zip(corners.tolist(), SHADES[: len(names)], strict=True):
-        marks.append(Area(Piece(part, begin, count), Piece(part, y + begin, count), color=color))
-        begin += count
-    return marks + [
-        Name(Piece(part, 2 * y + i, 1), Piece(part, 2 * y + len(names) + i, 1), text=name[0])
-        for i, name in enumerate(names)
+    outlines = [regions.outlines(np.asarray(parts[part], float), stay) for parts in frames]
+    corners = np.max([[len(ring) for ring in rings] for rings, _ in outlines], axis=0)
+    for parts, (rings, places) in zip(frames, outlines, strict=True):
+        missing = [((0, n - len(ring)), (0, 0)) for ring, n in zip(rings, corners, strict=True)]
+        padded = map(partial(np.pad, constant_values=np.nan), rings, missing)
+        parts[part] = np.concatenate([*padded, places]).T.ravel()
+    sizes = [*corners.tolist(), *[1] * len(names)]
+    *begins, half = itertools.accumulate(sizes, initial=0)
+    points = [
+        (Piece(part, begin, size), Piece(part, half + begin, size))
+        for begin, size in zip(begins, sizes, strict=True)
     ]
-
-
-def columns(rings: list[np.ndarray], corners: Sequence[int]) -> list[np.ndarray]:
-    """Return all x, then all y, with NaN up to so many corners."""
-    missing = [((0, n - len(r)), (0, 0)) for r, n in zip(rings, corners, strict=True)]
-    padded = [np.pad(r, m, constant_values=np.nan) for r, m in zip(rings, missing, strict=True)]
-    return [r[:, 0] for r in padded] + [r[:, 1] for r in padded]
-
-
-def dots(plot: Plot) -> list[list[float]]:
-    """Return the points of a plot that stay, which names ought not to cover."""
-    return [
-        [float(x), float(y)]
-        for mark in plot.marks
-        if isinstance(mark, Points) and not named([Plot(Points(mark.x, mark.y))])
-        for x, y in zip(as_array(mark.x), as_array(mark.y), strict=True)
-    ]
+    shades = [Area(x, y, color=color) for (x, y), color in zip(points, SHADES, strict=False)]
+    letters = zip(points[len(names) :], names, strict=True)
+    return shades[: len(names)] + [Name(x, y, text=name[0]) for (x, y), name in letters]

@@ -52,10 +52,6 @@ RECURRING = {
 }
 
 
-def rows_sum_to_1(answer, target, *inputs):
-    return answer.shape == target.shape and np.allclose(answer.sum(-1), 1, atol=1e-4)
-
-
 def columns_sum_to_1(answer, target, *inputs):
     return answer.shape == target.shape and np.allclose(answer.sum(-2), 1)
 

@@ -6,16 +6,16 @@ import jax
 from flax import linen, nnx
 
 from d2l_attention import jax as ours
-from tools.benchmarks.d2l_source import d2l_of
+from tools.benchmarks import d2l_of
 
 d2l = d2l_of("jax.py", jax=jax, jnp=jax.numpy, nn=linen, math=math)
-PACKAGES, COMPILED, MEMORY = ("jax", "flax", "d2l"), "jitted", "temporary MiB, jitted"
+COMPILED, MEMORY = "jitted", "temporary MiB, jitted"
 array, compiled, finish = jax.numpy.asarray, jax.jit, jax.block_until_ready
 memory = ours.temporary_bytes
 
 
 def functions(kind: str, inputs: tuple) -> dict:
-    if kind == "softmax":
+    if kind == "masked softmax":
         of = {"d2l": d2l.masked_softmax, "ours": ours.masked_softmax}
         return of | {"no mask": lambda x, _: jax.nn.softmax(x)}
     if kind == "dot product":

@@ -2,24 +2,24 @@
 
 import math
 from functools import partial
+from itertools import accumulate
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 from d2l_attention import torch as ours
-from tools.benchmarks.d2l_source import d2l_of
+from tools.benchmarks import d2l_of
 
 d2l = d2l_of("torch.py", torch=torch, nn=nn, math=math, Module=nn.Module)
-PACKAGES, COMPILED, MEMORY = ("torch", "d2l"), "compiled", "peak MiB"
+COMPILED, MEMORY = "compiled", "peak MiB"
 array = torch.as_tensor
 DEVICE = ours.try_gpu()
 torch.set_default_device(DEVICE)
-torch.set_num_threads(1)
 
 
 def functions(kind: str, inputs: tuple) -> dict:
-    if kind == "softmax":
+    if kind == "masked softmax":
         of = {"d2l": lambda x, lens: d2l.masked_softmax(x * 1, lens)}  # it overwrites its argument
         of["ours"] = lambda x, lens: ours.masked_softmax(x * 1, lens)
         return of | {"no mask": lambda x, _: (x * 1).softmax(-1)}
@@ -50,9 +50,8 @@ def compiled(function):
     return torch.compile(function, dynamic=False)
 
 
-def finish(result=None) -> None:
-    if DEVICE.type == "cuda":
-        torch.cuda.synchronize(DEVICE)
+def finish(result) -> None:
+    torch.get_device_module(DEVICE).synchronize()
 
 
 def memory(function, *inputs) -> int:
@@ -61,8 +60,5 @@ def memory(function, *inputs) -> int:
     with torch.profiler.profile(profile_memory=True) as record:
         function(*inputs)
     events = [e for e in record.profiler.kineto_results.events() if e.name() == "[memory]"]
-    live = most = 0
-    for event in sorted(events, key=lambda e: e.start_ns()):
-        live += event.nbytes()
-        most = max(most, live)
-    return most
+    events.sort(key=lambda event: event.start_ns())
+    return max(accumulate(event.nbytes() for event in events), default=0)

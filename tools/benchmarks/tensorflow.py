@@ -4,20 +4,20 @@ import keras
 import tensorflow as tf
 
 from d2l_attention import tensorflow as ours
-from tools.benchmarks.d2l_source import d2l_of
+from tools.benchmarks import d2l_of
 
 d2l = d2l_of("tensorflow.py", tf=tf, Module=keras.Model)
-PACKAGES, COMPILED = ("tensorflow", "keras", "d2l"), "graph"
+COMPILED = "graph"
 MEMORY, memory = "temporary MiB, with XLA", ours.temporary_bytes
 array, compiled = tf.constant, tf.function
 
 
 def functions(kind: str, inputs: tuple) -> dict:
-    if kind == "softmax":
+    if kind == "masked softmax":
         of = {"d2l": d2l.masked_softmax, "ours": ours.masked_softmax}
         return of | {"no mask": lambda x, _: tf.nn.softmax(x)}
     if kind == "dot product":
-        own, h = ours.DotProductAttention(), inputs[0].shape[-1]
+        own = ours.DotProductAttention()
         of = {"d2l": d2l.DotProductAttention(0.0), "ours": own}
         of["ours, with weights"] = lambda *x: own(*x, need_weights=True)[0]
         return of | {"keras.layers.Attention": built_in}
@@ -38,5 +38,5 @@ def gradient(function, *inputs):
     return tape.gradient(total, inputs[:-1])
 
 
-def finish(result=None) -> None:
+def finish(result) -> None:
     tf.test.experimental.sync_devices()
