@@ -1,15 +1,19 @@
-"""Read a chapter, a Markdown notebook."""
+"""Read a chapter, a Markdown notebook; what its lines and cells are."""
 
 import hashlib
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import jupytext
 import nbformat
 from nbformat import NotebookNode
 
-from bookbinder.book import BookError, guess
+from bookbinder.book import Book, BookError, guess
+from bookbinder.markdown import Line, markdown_lines, roles_of
 
+SVG, HTML = "image/svg+xml", "text/html"  # types of outputs
 VALIDATION = "validation"
 FOLDED = ("drawing", VALIDATION)  # code that need not be read
 NO_SLIDE = "no-slide"  # code that has no place on a wall
@@ -22,9 +26,10 @@ class Chapter:
     """A chapter: a notebook without outputs, and where each line was written."""
 
     name: str
-    file: str  # as written in messages: "book/04_masked_softmax.md"
+    file: str  # as written in messages: "book/10_masked_softmax.md"
     notebook: NotebookNode
     places: list[list[str]] = field(default_factory=list)  # per cell and line: "file:line"
+    minutes: tuple[int, int] = (0, 0)  # to read it, and for its exercises
 
     def where(self, index: int, line: int = 0) -> str:
         """Say in which file and line a line of the cell with this index stands."""
@@ -49,14 +54,12 @@ def read_chapter(path: Path, file: str) -> Chapter:
 
 
 def refuse_conflicts(text: str, file: str) -> None:
-    """Raise BookError at the first marker of a merge that nobody has resolved."""
     for number, line in enumerate(text.split("\n"), 1):
         if line.startswith(MARKERS):
             raise BookError(f"{file}:{number}: a conflict of a merge is not resolved: {line!r}")
 
 
 def places_of(file: str, text: str, notebook: NotebookNode) -> list[list[str]]:
-    """Return "file:line" for each line of each cell, from 1; `text` is that of the file."""
     places, position = [], 0
     for cell in notebook.cells:
         position = text.index(cell.source, position)
@@ -67,7 +70,6 @@ def places_of(file: str, text: str, notebook: NotebookNode) -> list[list[str]]:
 
 
 def number_of(name: str) -> int | None:
-    """Return the number of a chapter; none of a page to look things up."""
     number = name.split("_")[0]
     return int(number) if number.isdigit() else None
 
@@ -77,17 +79,13 @@ def tags_of(cell: NotebookNode) -> list[str]:
 
 
 def fold_of(cell: NotebookNode) -> str:
-    """Say what a code cell holds that need not be read: "imports", or its tag; else nothing."""
+    """Say what need not be read in a code cell: "imports", if it has little else, or its tag."""
     if "solution" in tags_of(cell):
         return ""
-    return "imports" if sets_up(cell) else next((t for t in tags_of(cell) if t in FOLDED), "")
-
-
-def sets_up(cell: NotebookNode) -> bool:
-    """Say whether a cell is little but imports."""
     lines = [line for line in cell.source.splitlines() if line]
     imports = sum(line.startswith(("import ", "from ")) for line in lines)
-    return imports > max(1, len(lines) / 2)
+    tag = next((tag for tag in tags_of(cell) if tag in FOLDED), "")
+    return "imports" if imports > max(1, len(lines) / 2) else tag
 
 
 def title_cell(notebook: NotebookNode) -> NotebookNode:
@@ -96,8 +94,16 @@ def title_cell(notebook: NotebookNode) -> NotebookNode:
 
 
 def title_of(chapter: Chapter) -> str:
-    """Return the title of a chapter, with its number."""
-    return title_cell(chapter.notebook).source.splitlines()[0].lstrip("# ").strip()
+    return next(line.title for line in lines_of(chapter) if line.role == "title")
+
+
+def title_in_contents(book: Book, chapter: Chapter, _: Callable[[str], str] = str) -> str:
+    """Return the title of a chapter as contents have it: that of an appendix has a letter."""
+    title = title_of(chapter)
+    if chapter.name not in book.appendices:
+        return title
+    letter = chr(ord("A") + book.appendices.index(chapter.name))
+    return _("Appendix {letter}: {title}").format(letter=letter, title=title.rpartition(". ")[2])
 
 
 def check_tags(chapter: Chapter) -> None:
@@ -109,8 +115,35 @@ def check_tags(chapter: Chapter) -> None:
 
 def name_cells(notebook: NotebookNode) -> None:
     """Give each cell an id that depends on its source alone, so that a re-run changes none."""
-    seen: dict[str, int] = {}
+    seen = Counter()
     for cell in notebook.cells:
         digest = hashlib.sha256(cell.source.encode()).hexdigest()[:8]
-        seen[digest] = seen.get(digest, 0) + 1
+        seen[digest] += 1
         cell.id = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
+
+
+def lines_of(chapter: Chapter, fenced: bool = False) -> list[Line]:
+    """Return the lines of prose, those of fenced blocks only where they are asked for."""
+    lines = [
+        replace(line, where=chapter.where(index, number), cell=index, number=number)
+        for index, cell in enumerate(chapter.notebook.cells)
+        if cell.cell_type == "markdown"
+        for number, line in enumerate(markdown_lines(cell.source))
+    ]
+    roles, section = roles_of(lines), ""
+    for at, line in enumerate(lines):
+        role = roles.get(at, "")
+        section = role if line.level in (1, 2) else section
+        lines[at] = replace(line, role=role, section=section)
+    return [line for line in lines if fenced or line.kind != "fence"]
+
+
+def headings_of(chapter: Chapter) -> list[Line]:
+    return [line for line in lines_of(chapter) if line.level]
+
+
+def shown_words(chapters: list[Chapter]) -> dict[str, str]:
+    """Return the titles and labels that have a role, as chapters show them, each with its role."""
+    lines = [line for chapter in chapters for line in lines_of(chapter) if line.role]
+    titles = {line.title: line.role for line in lines if line.level == 2}
+    return titles | {line.label: line.role for line in lines if line.kind == "quote"}

@@ -1,13 +1,8 @@
-"""Notebooks that are opened without the folder of the book: what they install, and where.
-
-All of it follows from the repository that book.toml names; without one there is nothing.
-"""
-
-from dataclasses import replace
+"""Notebooks that are opened without the folder of the book first install what they import."""
 
 import nbformat
 
-from bookbinder.book import PACKAGE, Book, Edition
+from bookbinder.book import ENGLISH, Goal
 from bookbinder.chapters import Chapter, name_cells
 
 INSTALL = "install"  # the tag of the cell; no chapter has it
@@ -17,8 +12,8 @@ import importlib.util
 import subprocess
 import sys
 
-book = "{distribution}[{framework}] @ git+{repository}"
-if importlib.util.find_spec("{package}") is None:
+book = "d2l-attention[{framework}] @ git+{repository}"
+if importlib.util.find_spec("d2l_attention") is None:
     pip = [sys.executable, "-m", "pip", "install", "--quiet"]
     subprocess.run([*pip, book], check=True)"""
 LANGUAGE = """
@@ -29,21 +24,15 @@ import os
 os.environ["D2L_LANGUAGE"] = "{language}\""""
 
 
-def open_alone(chapter: Chapter, book: Book, edition: Edition) -> Chapter:
-    """Return the chapter with the install cell before its first one, if there is a repository.
-
-    The cell is silent where the package is there. Where it is not, pip adds what is missing and
-    leaves what is new enough, so that the framework of Colab or Kaggle, made for its GPU, stays.
-    """
-    if not book.repository:
+def open_alone(chapter: Chapter, goal: Goal) -> Chapter:
+    """Put the install cell, which is silent where the package is there, before the first one."""
+    if not goal.book.repository:
         return chapter
-    source = CELL.format(
-        repository=book.repository,
-        package=PACKAGE,
-        distribution=PACKAGE.replace("_", "-"),
-        framework=edition.framework,
-    )
+    source = CELL.format(framework=goal.edition.framework, repository=goal.book.repository)
     cell = nbformat.v4.new_code_cell(source, metadata={"tags": [INSTALL]})
-    notebook = nbformat.v4.new_notebook(cells=[cell, *chapter.notebook.cells])
-    name_cells(notebook)
-    return replace(chapter, notebook=notebook, places=[[f"{chapter.file}:1"], *chapter.places])
+    name_cells(nbformat.v4.new_notebook(cells=[cell]))  # as in English
+    if goal.edition.language != ENGLISH:
+        cell.source += LANGUAGE.format(language=goal.edition.language)
+    chapter.notebook.cells.insert(0, cell)
+    chapter.places.insert(0, [f"{chapter.file}:1"])
+    return chapter

@@ -1,14 +1,9 @@
-"""Bring notebooks to a reader's folder, and never touch what the reader has changed.
-
-JupyterLab shows stored pictures and runs stored scripts only in notebooks that it trusts; the
-copies are the book's own, so they are signed as its `trust` command does.
-"""
+"""Bring notebooks to a reader's folder, and never touch what the reader has changed."""
 
 import contextlib
 import hashlib
-import itertools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -18,111 +13,74 @@ from nbformat import NotebookNode
 from nbformat.sign import NotebookNotary
 
 from bookbinder.book import Book, BookError, Edition, as_text, read_notebook, write_whole
-from bookbinder.language.catalog import worded
-from bookbinder.language.say import Language, language_of
-from bookbinder.notebook import notebook_path
-from bookbinder.pictures import FOLDER
-from bookbinder.publish import DECIDE, covered
+from bookbinder.language.catalog import Language, language_of, worded
+from bookbinder.notebook import DECIDE, covered, with_own_pictures
+from bookbinder.pictures import bring_pictures
 
 BROKEN = worded("{yours} cannot be read: rename or delete it, and `make lab` brings it anew")
 STAYS = worded("{yours} is yours and stays; the new version is {new}")
-NOT_SIGNED = worded("the copies are not signed ({error}): pictures appear when you run their cells")
+NO_NOTEBOOK = "no notebook"  # in place of a digest
 RECORD = ".brought.json"  # file name -> digest of the version that was brought last
 
 
 def bring_copies(book: Book, edition: Edition, folder: Path) -> None:
-    """Copy the notebooks of an edition into `folder`; print what is new.
-
-    A copy that the reader has not changed follows the book. Beside one that was changed the new
-    version is put under a name of its own, once; nothing of the reader's is overwritten or deleted.
-    """
-    language, brought = language_of(book, edition.language), read_record(folder / RECORD)
-    chapters = [notebook_path(edition, name) for name in book.chapters]
-    versions = {path.name: as_opened(read_notebook(path), language) for path in chapters}
-    for picture in sorted((edition.notebooks / FOLDER).glob("*.svg")):
-        write_whole(folder / FOLDER / picture.name, picture.read_text(encoding="utf-8"))
-    for name, text in versions.items():
-        for message in bring(text, folder / name, brought.get(name, "")):
-            print(language.said(message))
-        brought[name] = digest(text)
-        write_whole(folder / RECORD, json.dumps(brought, indent=1) + "\n")
-    trust(versions.values(), language)
-
-
-def bring(text: str, copy: Path, last: str) -> Iterator[str]:
-    """Write a version of a notebook to a copy, or beside it; yield what the reader must know.
-
-    `last` is the digest of the version that was brought before.
-    """
-    if copy.exists() and not cells_of(text_of(copy)):
-        yield BROKEN.format(yours=copy.name)
-    if not copy.exists() or digest(text_of(copy)) in (last, digest(text)):
-        write_whole(copy, text)
-    elif last != digest(text):
-        new = place_beside(copy, text)
-        write_whole(new, text)
-        yield STAYS.format(yours=copy.name, new=new.name)
+    """Copy the notebooks of an edition to a folder, beside what was changed; print what is new."""
+    _, record = language_of(book, edition.language), folder / RECORD
+    try:
+        brought = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
+    except (OSError, ValueError) as error:
+        raise BookError(f"{record}: cannot be read ({error}); delete it to start afresh") from None
+    paths = [edition.notebook(name) for name in book.chapters]
+    notebooks = [as_opened(read_notebook(path), _(DECIDE)) for path in paths]
+    bring_pictures(book, notebooks, folder, _)
+    for path, notebook in zip(paths, notebooks, strict=True):
+        for message in bring(notebook, folder / path.name, brought.get(path.name, ""), _):
+            print(message)
+        brought[path.name] = digest(notebook)
+        write_whole(record, json.dumps(brought, indent=1) + "\n")
+    try:  # JupyterLab shows stored pictures and runs stored scripts in what is signed
+        with contextlib.closing((notary := NotebookNotary()).store):
+            for notebook in notebooks:
+                notary.sign(notebook)
+    except OSError as error:
+        text = _("the copies are not signed ({error}): pictures appear when you run their cells")
+        print(text.format(error=error))
 
 
-def place_beside(copy: Path, text: str) -> Path:
-    """Return NAME.new.ipynb, or NAME.new-2.ipynb, ...: the first that is free or has this text."""
-    for number in itertools.count(1):
-        suffix = ".new" if number == 1 else f".new-{number}"
-        path = copy.with_name(f"{copy.stem}{suffix}{copy.suffix}")
-        if not path.exists() or digest(text_of(path)) == digest(text):
-            return path
-
-
-def as_opened(notebook: NotebookNode, language: Language) -> str:
-    """Return a notebook as it opens alone, with the metadata that JupyterLab gives it then.
-
-    Without them it marks a notebook as changed that the reader has only opened.
-    """
-    notebook = covered(notebook, language.said(DECIDE))
+def as_opened(notebook: NotebookNode, decide: str) -> NotebookNode:
+    """Return a notebook with what JupyterLab adds: else it calls one that was opened changed."""
+    notebook = covered(with_own_pictures(notebook), decide)
     if "kernelspec" in notebook.metadata:
         notebook.metadata.kernelspec.display_name = get_kernel_dict()["display_name"]
         notebook.metadata.language_info = nbformat.from_dict(IPythonKernel.language_info)
-    return as_text(notebook)
+    return notebook
 
 
-def trust(texts: Iterable[str], language: Language) -> None:
-    """Let JupyterLab show the stored outputs of these versions of notebooks."""
+def bring(notebook: NotebookNode, copy: Path, last: str, _: Language) -> Iterator[str]:
+    """Write a version of a notebook to a copy, or beside it; yield what the reader must know."""
+    version, held = digest(notebook), digest_of(copy)
+    if held in ("", last, version):
+        write_whole(copy, as_text(notebook))
+        return
+    if held == NO_NOTEBOOK:
+        yield _(BROKEN).format(yours=copy.name)
+    if last != version:
+        new, number = copy.with_suffix(".new.ipynb"), 1
+        while digest_of(new) not in ("", version):  # the reader's own, too
+            number += 1
+            new = copy.with_suffix(f".new-{number}.ipynb")
+        write_whole(new, as_text(notebook))
+        yield _(STAYS).format(yours=copy.name, new=new.name)
+
+
+def digest_of(path: Path) -> str:
     try:
-        notary = NotebookNotary()
-        with contextlib.closing(notary.store):
-            for text in texts:
-                notebook = nbformat.reads(text, as_version=4)
-                if not notary.check_signature(notebook):
-                    notary.sign(notebook)
-    except OSError as error:
-        print(language.said(NOT_SIGNED.format(error=error)))
+        return digest(read_notebook(path)) if path.exists() else ""
+    except (BookError, AttributeError):  # the latter where a cell lacks its source
+        return NO_NOTEBOOK
 
 
-def read_record(path: Path) -> dict[str, str]:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise BookError(f"{path}: cannot be read ({error}); delete it to start afresh") from None
-
-
-def digest(text: str) -> str:
-    """Return what tells two notebooks apart for a reader: the type and source of each cell.
-
-    JupyterLab writes metadata when it opens a notebook, and outputs when it runs one; neither is
-    work that could be lost. A file that is no notebook counts as it stands.
-    """
-    return hashlib.sha256((cells_of(text) or text).encode()).hexdigest()
-
-
-def cells_of(text: str) -> str:
-    """Return type and source of a notebook's cells; nothing, if it is no notebook."""
-    with contextlib.suppress(ValueError, AttributeError, nbformat.ValidationError):
-        cells = nbformat.reads(text, as_version=4).cells
-        return json.dumps([(cell.cell_type, cell.source) for cell in cells])
-    return ""
-
-
-def text_of(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")
+def digest(notebook: NotebookNode) -> str:
+    """Return what tells two notebooks apart for a reader: type and source of each cell."""
+    cells = [(cell.cell_type, cell.source) for cell in notebook.cells]
+    return hashlib.sha256(json.dumps(cells).encode()).hexdigest()

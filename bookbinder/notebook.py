@@ -1,180 +1,193 @@
-"""Bind the written book: the module first, then the notebooks, each compared with its source."""
+"""The notebook that readers get: with outputs, published, its solutions folded into the prose.
 
-import contextlib
-import subprocess
-import sys
-import time
-from collections.abc import Container
+A fold in Markdown is closed in every viewer, so a solution's cells become text in it. They travel
+in the metadata of that prose: unfolded, they run and are compared like all others.
+"""
+
+import hashlib
+import re
+from itertools import groupby
 from pathlib import Path
+from textwrap import shorten
 
+import nbformat
 from nbformat import NotebookNode
 
-from bookbinder.book import COMMAND, Book, BookError, Edition, as_text, write_whole
-from bookbinder.chapters import Chapter
-from bookbinder.compare import (
-    MADE_WITH,
-    can_be_reused,
-    code_ids,
-    conditions,
-    keep_equal_outputs,
-    with_outputs,
-)
-from bookbinder.compose import english_chapters
-from bookbinder.execution import check_outputs, execute
-from bookbinder.language.say import in_language, language_of, translated
-from bookbinder.module import compose_module, saved_in
-from bookbinder.pictures import bring_diagrams, diagrams_shown
-from bookbinder.publish import published
-from bookbinder.solutions import SOLUTION, folded, read_bound
-from d2l_attention.frameworks import load
+from bookbinder.book import COMMAND, ENGLISH, Book, Edition, Goal, read_notebook
+from bookbinder.chapters import SVG, Chapter, fold_of, tags_of, title_cell
+from bookbinder.code import code_cells
+from bookbinder.compare import slim
+from bookbinder.language.catalog import Language, width, worded
+from d2l_attention.frameworks import known, load
 
-CHECKING = "from d2l_attention.frameworks import check_installed"
-
-
-def read_edition_chapters(book: Book, edition: Edition) -> list[Chapter]:
-    """Return all chapters of an edition in its language, in the order of the book."""
-    language = language_of(book, edition.language)
-    return [translated(chapter, language) for chapter in english_chapters(book, edition)]
+MADE_WITH = "made_with"  # in the metadata of a notebook
+DECIDE = worded("Decide first, then show the output")  # as the button of the site says
+# Where a source, an English notebook and any other one have the pictures, as links say it.
+SOURCE, SHARED, OWN = "](../notebooks/figures/", "](../figures/", "](figures/"
+LINE = 79  # letters
+ANSI = re.compile(r"\x1b\[[\d;]*m")
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"file_extension": ".py", "mimetype": "text/x-python", "name": "python"},
+}
+KEYS = ABOVE, BELOW, ALONE = "solution_above", "solution_below", "solution"  # in the metadata
+FIRST_FOLD = re.compile(r"\A<details>\n<summary>.*</summary>\n\n")  # that of a hint has a class
+LAST_FOLD = re.compile(r"(?:\A|\n)<details>\n(?:(?!</?details).)*</details>\Z", re.DOTALL)
+END = "</details>"
+IN = re.compile(r"(?<=\bIn)( ?\[)(\d+)(?=\])")  # in a traceback
 
 
-def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
-    """Return the text of the module that the chapters save."""
-    source = book.named(book.source)
-    header = (
-        f"# Made from the #@save cells of {source}/ by `{COMMAND}`: change these, not this file.\n"
-        f'"""{book.title} in {edition.name}: the functions that the chapters derive."""'
-    )
-    saved = [block for c in chapters for block in saved_in(c)]
-    imported = {line.split()[1].split(".")[0] for block in saved for line in block.imports}
-    if imported & set(load(edition.framework).PACKAGES):
-        header += f'\n\n{CHECKING}\n\ncheck_installed("{edition.framework}")'
-    return compose_module(saved, header)
+def conditions(book: Book, edition: Edition, chapter: Chapter) -> str:
+    """Return a hash of what outputs depend on beside their code: our package, and all versions."""
+    package, others = edition.module.parent, set(known()) - {edition.framework}
+    foreign = {f"{name}.py" for other in others for name in (other, load(other).PACKAGE)}
+    foreign |= {path.name for path in package.rglob("chapter_*.py")}
+    foreign -= {f"chapter_{chapter.name[:2]}.py"}  # the exercises of this chapter
+    files = sorted(path for path in package.rglob("*.*") if path.suffix in (".py", ".js", ".css"))
+    digest = hashlib.sha256()
+    for path in [*book.root.glob("constraints.txt"), *files]:
+        digest.update(b"" if path.name in foreign else path.read_bytes())
+    return digest.hexdigest()[:8]
 
 
-def bind_module(book: Book, edition: Edition, chapters: list[Chapter]) -> None:
-    """Write the module, after a Python of its own has run it."""
-    text = module_text(book, edition, chapters)
-    if read_or_empty(edition.module) == text:
-        return
-    command = [sys.executable, "-"]
-    trial = subprocess.run(command, input=text, capture_output=True, encoding="utf-8")
-    if trial.returncode:
-        reason = trial.stderr.strip().splitlines()[-1]
-        raise BookError(f"{book.named(edition.module)}: cannot be imported: {reason}")
-    write_whole(edition.module, text)
+def code_ids(notebook: NotebookNode) -> list[str]:
+    return [cell.id for cell in code_cells(notebook)]
 
 
-def bind_edition(book: Book, edition: Edition, wanted: Container[str] = ()) -> None:
-    """Write the module, the diagrams and the notebooks, all or some, of an English edition."""
-    chapters = read_edition_chapters(book, edition)
-    bind_module(book, edition, chapters)
-    bring_diagrams(book, edition, chapters, edition.notebooks)
-    for chapter in chapters:
-        if not wanted or chapter.name in wanted:
-            bind_notebook(book, edition, chapter)
+def with_outputs(notebook: NotebookNode, stored: NotebookNode) -> None:
+    """Give the code of a notebook the stored outputs, counted as a run counts them."""
+    pairs = zip(code_cells(notebook), code_cells(stored), strict=False)
+    for at, (cell, old) in enumerate(pairs, 1):
+        cell.outputs, cell.execution_count = old.outputs, at
+    notebook.metadata |= stored.metadata
 
 
-def notebook_path(edition: Edition, name: str) -> Path:
-    return edition.notebooks / f"{name}.ipynb"
+def read_bound(path: Path) -> NotebookNode:
+    """Return a notebook of the book as it was executed, its solutions as cells."""
+    return unfolded(read_notebook(path))
 
 
-def bind_notebook(book: Book, edition: Edition, chapter: Chapter) -> None:
-    """Write the notebook of a chapter; what is stored of the same code is not executed again."""
-    path, made_with = notebook_path(edition, chapter.name), conditions(book, edition, chapter)
-    begun = time.monotonic()
-    stored = None
-    with contextlib.suppress(BookError):  # one that is missing or broken has nothing to keep
-        stored = read_bound(path)
-    reused = stored and can_be_reused(stored, chapter, made_with)
-    how = "as stored" if reused else "executed"
-    print(f"{edition.framework:12}{chapter.name:35}{how:10}", end="", flush=True)
-    if reused:
-        executed = with_outputs(chapter, stored)
-    else:
-        edition.notebooks.mkdir(parents=True, exist_ok=True)
-        executed = execute(chapter, edition.notebooks, book.seconds_per_cell, edition.framework)
-    check_outputs(chapter, executed)
-    notebook = published(chapter, executed)
-    notebook.metadata[MADE_WITH] = made_with
-    if stored:
-        keep_equal_outputs(notebook, stored)
-    state = "changed" if write_whole(path, as_text(folded(notebook))) else "as before"
-    print(f"{time.monotonic() - begun:7.1f} s   {state}", flush=True)
+def publish(chapter: Chapter, goal: Goal) -> Chapter:
+    """Give an executed notebook its origin, metadata, alt texts, folded code and slim pictures."""
+    notebook, figures = chapter.notebook, SHARED if goal.edition.language == ENGLISH else OWN
+    notebook.metadata |= nbformat.from_dict(METADATA)
+    first = title_cell(notebook)
+    origin = f"<!-- Made from {chapter.file} by `{COMMAND}`: change that file, not this one. -->"
+    first.source = f"{origin}\n{first.source}"
+    for cell in notebook.cells:
+        hidden = {"source_hidden": bool(fold_of(cell)), "outputs_hidden": "decide" in tags_of(cell)}
+        if cell.cell_type == "markdown":
+            cell.source = cell.source.replace(SOURCE, figures)
+        elif any(hidden.values()):
+            cell.metadata["jupyter"] = {key: True for key, is_so in hidden.items() if is_so}
+        if fold_of(cell) == "drawing":
+            cell.source = f"{what_it_draws(cell, goal._)}\n{cell.source}"
+        for output in cell.get("outputs", []):
+            if SVG in output.get("data", {}):
+                output.data[SVG] = slim(output.data[SVG])
+                output.metadata[SVG] = {"alt": cell.metadata.get("alt", "")}
+            if output.output_type == "error":
+                calls = output.traceback  # but those in files, whose paths are one machine's own
+                output.traceback = [x for x in calls if not ANSI.sub("", x).startswith("File ")]
+    return chapter
 
 
-def as_stored(
-    book: Book, edition: Edition, chapter: Chapter, command: str = COMMAND
-) -> NotebookNode:
-    """Return the notebook of an English chapter with the outputs that are stored of it.
-
-    Raises:
-        BookError: There is none, or it has other code.
-    """
-    source = notebook_path(book.edition(edition.framework), chapter.name)
-    stored = read_bound(source)
-    if code_ids(stored) != code_ids(chapter.notebook):
-        raise BookError(f"{book.named(source)} differs from {chapter.file}; run `{COMMAND}` first")
-    return published(chapter, with_outputs(chapter, stored), command)
+def what_it_draws(cell: NotebookNode, _: Language) -> str:
+    """Return a comment of one line, which JupyterLab shows of a folded cell."""
+    alt = cell.metadata.get("alt", "").replace("。", ". ")
+    picture = alt.partition(". ")[0].rstrip(".")
+    text = _("Draw: {picture}").format(picture=picture) if picture else _("Draw: what stands below")
+    line = f"# {text}"
+    if width(line) > len(line):  # no gaps at which to cut
+        return line if len(line) <= LINE // 2 else f"{line[: LINE // 2 - 4]} ..."
+    return shorten(line, LINE, placeholder=" ...")
 
 
-def bind_translation(book: Book, edition: Edition, wanted: Container[str] = ()) -> None:
-    """Write the notebooks of a translated edition, all or some: the English ones in its language.
+def covered(notebook: NotebookNode, decide: str = DECIDE) -> NotebookNode:
+    """Let JupyterLab show `decide` alone of outputs that it hides; return the notebook."""
+    for cell in notebook.cells:
+        if "outputs_hidden" in cell.metadata.get("jupyter", {}):
+            if cell.outputs:
+                line = {"text/plain": decide}
+                cell.outputs.insert(0, nbformat.v4.new_output("display_data", line))
+            else:  # none is hidden
+                del cell.metadata.jupyter["outputs_hidden"]
+    return notebook
 
-    Raises:
-        BookError: An English notebook is missing, or has other code than its source; a catalog is
-            broken, or a translation has lost what it must keep.
-    """
-    english, language = book.edition(edition.framework), language_of(book, edition.language)
-    chapters = english_chapters(book, english)
-    for chapter in chapters:
-        language.read(chapter.name)  # says what is wrong with a catalog before anything is written
-    for chapter in chapters:
-        if wanted and chapter.name not in wanted:
+
+def without_outputs(notebook: NotebookNode) -> NotebookNode:
+    for cell in code_cells(notebook):
+        cell.outputs, cell.execution_count = [], None
+    return notebook
+
+
+def with_own_pictures(notebook: NotebookNode) -> NotebookNode:
+    """Let a notebook lead to pictures beside it, for it goes to another folder, and return it."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = cell.source.replace(SHARED, OWN)
+    return notebook
+
+
+def fold_solutions(chapter: Chapter, goal: Goal) -> Chapter:
+    """Put solutions as text into the fold below their cells, or above them, or one of their own."""
+    notebook = chapter.notebook
+    groups = [[*group] for _, group in groupby(notebook.cells, lambda c: "solution" in tags_of(c))]
+    notebook.cells = []
+    for above, cells, below in zip([[], *groups], groups, [*groups[1:], []], strict=False):
+        if "solution" not in tags_of(cells[0]):
+            notebook.cells += cells
             continue
-        notebook = in_language(as_stored(book, english, chapter), language, chapter.name)
-        notebook = folded(notebook, language.said(SOLUTION))
-        write_whole(notebook_path(edition, chapter.name), as_text(notebook))
-    bring_diagrams(book, edition, chapters, edition.notebooks)
-    expected = {notebook_path(edition, chapter.name) for chapter in chapters}
-    for path in {*edition.notebooks.glob("*.ipynb")} - expected:
-        path.unlink()
+        text = text_of(cells)
+        if below and (fold := FIRST_FOLD.match(below[0].source)):
+            below[0].source = f"{fold[0]}{text}{below[0].source[fold.end() :]}"
+            below[0].metadata[ABOVE] = cells
+        elif above and LAST_FOLD.search(above[-1].source):
+            above[-1].source = f"{above[-1].source.removesuffix(END)}\n{text}{END}"
+            above[-1].metadata[BELOW] = cells
+        else:
+            summary = goal._("Solution")
+            source = f"<details>\n<summary>{summary}</summary>\n\n{text}{END}"
+            fold = nbformat.v4.new_markdown_cell(source, metadata={ALONE: cells})
+            fold.id = f"{cells[0].id}-fold"
+            notebook.cells.append(fold)
+    count(notebook.cells)
+    return chapter
 
 
-def stale_files(book: Book, edition: Edition, chapters: list[Chapter] | None = None) -> list[str]:
-    """Return what differs from what the source gives, one line per file, without executing.
-
-    `chapters` are those of the edition, where they have been read already.
-    """
-    chapters = read_edition_chapters(book, edition) if chapters is None else chapters
-    files = {
-        edition.module: ("the #@save cells of the chapters", module_text(book, edition, chapters))
-    }
-    for chapter in chapters:
-        files[notebook_path(edition, chapter.name)] = chapter.file, as_bound(edition, chapter)
-    for name in diagrams_shown(chapters):
-        source = book.source / name
-        files[edition.notebooks / name] = book.named(source), read_or_empty(source)
-    there = {path for path in edition.notebooks.rglob("*.*") if path.suffix in (".ipynb", ".svg")}
-    stale = [
-        f"{book.named(path)} {f'differs from {source}' if path.exists() else 'is missing'}"
-        for path, (source, text) in files.items()
-        if not path.exists() or read_or_empty(path) != text
-    ]
-    return stale + [f"{book.named(p)} belongs to no chapter" for p in sorted(there - files.keys())]
+def unfolded(notebook: NotebookNode) -> NotebookNode:
+    """Give a notebook its solutions as cells again, and return it."""
+    cells, notebook.cells = notebook.cells, []
+    for cell in cells:
+        above, below, alone = (cell.metadata.pop(key, []) for key in KEYS)
+        cell.source = cell.source.replace(text_of(above), "", 1)
+        cell.source = cell.source.replace(f"\n{text_of(below)}", "", 1) if below else cell.source
+        notebook.cells += alone or [*above, cell, *below]
+    count(notebook.cells)
+    return notebook
 
 
-def as_bound(edition: Edition, chapter: Chapter) -> str:
-    """Return the text that the notebook of a chapter is to have, with its stored outputs."""
-    path = notebook_path(edition, chapter.name)
-    if not path.exists():
-        return ""
-    stored = read_bound(path)
-    notebook = published(chapter, with_outputs(chapter, stored))
-    if MADE_WITH in stored.metadata:
-        notebook.metadata[MADE_WITH] = stored.metadata[MADE_WITH]
-    return as_text(folded(notebook))
+def text_of(cells: list[NotebookNode]) -> str:
+    """Return cells as Markdown: the code of each, and what it prints; they have no pictures."""
+    blocks = []
+    for cell in cells:
+        blocks.append(f"```python\n{cell.source}\n```")
+        said = (
+            o.get("text") or o.get("data", {}).get("text/plain", "") + "\n" for o in cell.outputs
+        )
+        if text := "".join(said).strip("\n"):
+            blocks.append(f"```text\n{text}\n```")
+    return "".join(f"{block}\n\n" for block in blocks)
 
 
-def read_or_empty(path: Path) -> str:
-    """Return the text of a file, to be compared: none where there is no file."""
-    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+def count(cells: list[NotebookNode]) -> None:
+    """Count executed cells from 1, in tracebacks, too."""
+    executed = [cell for cell in cells if cell.get("execution_count")]
+    new = {str(cell.execution_count): str(at) for at, cell in enumerate(executed, 1)}
+    for number, cell in enumerate(executed, 1):
+        cell.execution_count = number
+        for output in cell.outputs:
+            if "execution_count" in output:
+                output.execution_count = number
+            for at, part in enumerate(output.get("traceback", [])):
+                output.traceback[at] = IN.sub(lambda m: m[1] + new.get(m[2], m[2]), part)

@@ -3,13 +3,12 @@
 bubblewrap makes it out of this machine's Python.
 """
 
-import contextlib
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
+import time
 import uuid
 from pathlib import Path
 from sysconfig import get_path
@@ -29,6 +28,9 @@ MEMORY = 8 * 2**30  # bytes of addresses, of which frameworks reserve more than 
 LONGEST = 50_000_000  # characters of a reply
 SECRET = [*(PACKAGE / "practice").glob("chapter_*.py"), PACKAGE / "practice" / "numerics.py"]
 CACHE = PACKAGE / "practice" / "__pycache__"  # holds the solutions, too
+START, CELL, ALL = 120, 30, 240  # seconds
+NO_START = "the sandbox for students' code does not start"
+LATE = ("no answer after", "this notebook has taken more than", NO_START)  # so mistakes begin
 MISSING = "bubblewrap, which keeps a student's code apart, does not work here: see TEACHING.md"
 
 
@@ -37,29 +39,67 @@ class NoAnswerError(Exception):
 
 
 class Sandbox:
-    """One process; `said` gives it a request and returns its reply."""
+    """A process for a notebook, which is started where it is needed and again when it died."""
 
     def __init__(self, framework: str) -> None:
+        self.framework, self.process = framework, None
+        self.until = time.monotonic() + ALL
+        self.ran: list[str] = []
+        self.failed: list[tuple[str, str]] = []  # cells, and what they raised
+
+    def start(self) -> None:
+        """Start the process, and run in it what has been run."""
         if not bubblewrap_works():
             raise BookError(MISSING)
-        self.first: int | None = None  # the first process inside
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        told, tell = os.pipe()
-        pipes |= {"text": True, "errors": "replace", "pass_fds": (tell,)}
         alone = {"PATH": os.environ["PATH"]}  # nothing else of the teacher's can be read in it
-        self.process = subprocess.Popen(bubblewrap(framework, tell), **pipes, env=alone)
-        os.close(tell)
-        with os.fdopen(told) as about, contextlib.suppress(KeyError, ValueError, OSError):
-            self.first = os.pidfd_open(json.load(about)["child-pid"])
+        command = bubblewrap(self.framework)
+        self.process = subprocess.Popen(command, **pipes, text=True, errors="replace", env=alone)
+        try:
+            self.said({"cell": ""}, START)
+        except NoAnswerError as died:
+            self.close()
+            another = "Set the book up with another Python: make PYTHON=..."
+            raise BookError(f"{NO_START}: {died}. {another}") from None
+        for source in self.ran:
+            self.said({"cell": source}, CELL)
+
+    def run(self, source: str) -> None:
+        """Run a cell; an error keeps what stands above it."""
+        try:
+            self.ask({"cell": source}, CELL)
+        except NoAnswerError as error:
+            self.failed.append((source, str(error)))
+        if self.process:
+            self.ran.append(source)
+
+    def ask(self, request: dict, seconds: float) -> dict:
+        """Return the reply; after a trap that an earlier answer has left, that of a new process."""
+        if time.monotonic() > self.until:
+            raise NoAnswerError(f"this notebook has taken more than {ALL} s")
+        fresh = self.process is None
+        try:
+            if fresh:
+                self.start()
+            reply = self.said(request, seconds)
+        except NoAnswerError as died:
+            self.close()
+            if fresh or str(died).startswith(LATE):
+                raise
+            return self.ask(request, seconds)
+        if error := reply.get("error"):
+            raise NoAnswerError(str(error)[: inside.LONGEST])
+        return reply
 
     def said(self, request: dict, seconds: float) -> dict:
-        """Return the reply to a request, or raise NoAnswerError: then stop it."""
-        late = Timer(seconds, self.kill)
+        """Return the reply to a request, or raise NoAnswerError: then close it."""
+        process = self.process
+        late = Timer(seconds, process.kill)
         late.start()
         token = uuid.uuid4().hex  # nobody can write the reply to a request that is still to come
         try:
-            print(json.dumps({**request, "token": token}), file=self.process.stdin, flush=True)
-            reply = json.loads(self.process.stdout.readline(LONGEST) or "null")
+            print(json.dumps({**request, "token": token}), file=process.stdin, flush=True)
+            reply = json.loads(process.stdout.readline(LONGEST) or "null")
         except (OSError, ValueError, RecursionError):
             reply = "no reply"
         finally:
@@ -70,29 +110,11 @@ class Sandbox:
         what = "it ends Python" if reply is None else "it writes where answers belong"
         raise NoAnswerError(what if in_time else f"no answer after {seconds:.0f} s")
 
-    def kill(self) -> None:
-        """End the first process inside, with which all others end, and who waits for it."""
-        if self.first is not None:
-            with contextlib.suppress(OSError):
-                signal.pidfd_send_signal(self.first, signal.SIGKILL)
-        self.process.kill()
-
-    def stop(self) -> None:
-        self.kill()
-        self.process.communicate()
-        if self.first is not None:
-            os.close(self.first)
-            self.first = None
-
-
-def why_it_ends(framework: str) -> str:
-    """Return the last line that a sandbox writes which does not start, and what may help."""
-    options = {"stdin": subprocess.DEVNULL, "capture_output": True, "errors": "replace"}
-    with contextlib.suppress(subprocess.TimeoutExpired, IndexError):
-        ended = subprocess.run(bubblewrap(framework, 1), timeout=60, **options)
-        last = ended.stderr.strip().splitlines()[-1]
-        return f": {last}. Set the book up with another Python: make PYTHON=..."
-    return ""
+    def close(self) -> None:
+        process, self.process = self.process, None
+        if process:
+            process.kill()
+            process.communicate()
 
 
 def variables(framework: str, cache: Path) -> dict[str, str]:
@@ -119,7 +141,7 @@ def bubblewrap_works() -> bool:
     return subprocess.run(trial, capture_output=True).returncode == 0
 
 
-def bubblewrap(framework: str, tell: int) -> list[str]:
+def bubblewrap(framework: str) -> list[str]:
     """Return the command of a process that sees Python, its packages, and ours without answers."""
     cache = ROOT / "_build" / f"{framework}-cache"  # of compiled programs, in some frameworks
     libraries = os.environ.get("LD_LIBRARY_PATH", "").split(":")  # where Python is a module's
@@ -128,7 +150,6 @@ def bubblewrap(framework: str, tell: int) -> list[str]:
     python = Path(sys.executable).resolve()  # not by links, which may lead through other folders
     system += [get_path("stdlib"), python, *PACKAGES, PACKAGE, RUNNER, cache]
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
-    command += ["--as-pid-1", "--info-fd", tell]
     command += ["--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"]
     for folder in ("/tmp", "/dev/shm", HOME):
         command += ["--size", SCRATCH, "--tmpfs", folder]

@@ -1,7 +1,7 @@
 """Grade what a class has handed in: a folder of notebooks in; a table and what students get, out.
 
-The table is read again before each row is written, and notes what was graded and which points were
-given: so only what has changed is graded again, and what a teacher has changed is known.
+A hidden file beside the table keeps what was graded, and which points were given: so only what has
+changed is graded again, and what a teacher has changed in the table is known.
 """
 
 import contextlib
@@ -15,32 +15,30 @@ import re
 import runpy
 import secrets
 import sys
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import takewhile, zip_longest
 from pathlib import Path
-from typing import NamedTuple
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 from tqdm import tqdm
 
 from bookbinder.book import Book, BookError, Edition, as_text, write_whole
 from bookbinder.chapters import name_cells, number_of
-from bookbinder.grading.session import Question, Session, grade, is_late, started
-from bookbinder.notebook import as_stored, read_edition_chapters
-from bookbinder.pictures import bring_diagrams
-from bookbinder.worksheets import by_exercise, checks_in, code_cells, invitation, sheets
-from d2l_attention.frameworks import known, load
-from d2l_attention.practice.checking import Result
+from bookbinder.code import checks_in
+from bookbinder.grading.sandbox import Sandbox
+from bookbinder.grading.session import Question, grade, is_late
+from bookbinder.markdown import exercise_of, markdown_lines
+from bookbinder.worksheets import PLACE, numbered, whole_notebook, worksheet_of
 from d2l_attention.practice.exercises import Exercise, find
 
 SEED = ".grading-seed"  # of the inputs: whoever has it can prepare answers
-TABLE = "grades-{}.csv"
 BY = "by "  # before a name, so that no spreadsheet takes it for a number or a date
 AT_ONCE = os.cpu_count() or 1
 LARGEST = 200 * 2**20  # bytes of a notebook
-MOST_IN_A_CELL, MOST_LETTERS, MOST_NAMED = 500_000, 500, 30  # MOST_LETTERS of a field
+MOST_IN_A_CELL, MOST_IN_A_FIELD = 500_000, 500  # letters
 HIDDEN = re.compile(r"\.|(__MACOSX|__pycache__|Trash)$")  # nobody hands these in
 PICTURES = (".svg", ".png", ".jpg", ".jpeg", ".gif")  # which come with a worksheet
 RUBRIC = """\
@@ -50,34 +48,40 @@ RUBRIC = """\
 Write them into the column `{number} paper` of `{table}`; then call `make grade` again."""
 
 
-class Sheet(NamedTuple):
-    """A notebook of a submission, with its file and the chapters of which it checks exercises."""
-
-    name: str  # from the folder
-    data: bytes
-    notebook: NotebookNode
-    chapters: set[str]
-    python: list[int]  # its version
-
-
 @dataclass
 class Submission:
     """What one name has handed in; `trouble` says why it cannot be graded."""
 
     name: str
-    sheets: list[Sheet] = field(default_factory=list)
-    chosen: Sheet | None = None  # the one that is graded
+    notebooks: dict[str, NotebookNode] = field(default_factory=dict)  # by their files
+    notebook: NotebookNode | None = None  # the one that is graded
     trouble: str = ""
-    results: dict[str, Result] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    # Number -> status, mistake and message; column -> the points that were given; of what.
+    record: dict = field(default_factory=lambda: {"results": {}, "given": {}, "of": ""})
 
-    @property
-    def row(self) -> str:
-        return safe(BY + self.name)
 
-    @property
-    def late(self) -> list[str]:
-        return [number for number, result in self.results.items() if is_late(result)]
+@dataclass
+class Task:
+    """What is asked of a class, and what it is worth."""
+
+    name: str
+    questions: list[Question]
+    sheet: NotebookNode
+    table: Path
+
+    def __post_init__(self) -> None:
+        self.exercises = [question.exercise for question in self.questions]
+        prose = (cell.source for cell in self.sheet.cells if cell.cell_type == "markdown")
+        lines = [line for source in prose for line in markdown_lines(source)]
+        stars = {exercise_of(line): line.content.count("★") for line in lines}
+        places = (n for n, cell in numbered(self.sheet.cells) if n and cell.source == PLACE)
+        self.paper = list(dict.fromkeys(places))  # the exercises that have a place for words
+        columns = [(points_of(e), e.number) for e in self.exercises if e.inputs]
+        columns += [(f"{number} paper", number) for number in self.paper]
+        self.most = {column: stars.get(number, 1) for column, number in columns}
+        graded = [c for e in self.exercises for c in (points_of(e), f"{e.number} mistake")]
+        others = [column for column in self.most if column not in graded]
+        self.columns = ["submission", *graded, *others, "points", "of", "remarks"]
 
 
 def grade_folder(
@@ -87,41 +91,38 @@ def grade_folder(
 
     It is of a chapter, by default the one that most notebooks are of, or of a teacher's own file.
     """
-    folder, exam = folder.expanduser(), exam and exam.expanduser()
+    folder, exam = folder.expanduser().resolve(), exam and exam.expanduser().resolve()
     submissions, left_out = read_folder(folder, exam)
     edition = book.edition(edition.framework)  # a translated worksheet has the same code
     name = exam.stem if exam else chapter or commonest_chapter(book, submissions, folder)
-    chapters = [] if exam else [c for c in read_edition_chapters(book, edition) if c.name == name]
-    worksheet = sheets(book, edition, chapters).get(name, new_notebook())
-    questions = exam_questions(exam) if exam else questions_in(worksheet, name)
+    sheet = new_notebook() if exam else worksheet_of(book, edition, name)
+    questions = exam_questions(exam) if exam else questions_in(sheet, name)
+    task = Task(name, questions, sheet, folder / f"grades-{name}.csv")
     for submission in submissions:
-        choose_sheet(submission, "" if exam else str(number_of(name)))
-    seed = private_seed(folder)
-    asked = [q._replace(exercise=q.exercise.with_seed(seed)) for q in questions]
-    inputs = [(q.exercise.number, q.answer, q.exercise.cases()) for q in asked]
-    salt = repr((edition.framework, inputs)).encode() + (exam.read_bytes() if exam else b"")
-    table = Table(folder / TABLE.format(name), asked, worksheet, salt, submissions)
+        choose_notebook(submission, "" if exam else str(number_of(name)))
+    read_table(task)  # what is wrong with it is said before anything is graded
     if os.geteuid() == 0:
         print("warning: as root, nothing bounds a student's processes", file=sys.stderr)
-    grade_all(submissions, asked, edition.framework, table)
-    if table.paper:
-        bring_diagrams(book, edition, chapters, table.folder)
-        (chapter,) = chapters
-        papers = paper_sheets(table, worksheet, as_stored(book, edition, chapter), submissions)
-        for task, sheet in papers.items():
-            write_whole(table.folder / f"paper-{task}.ipynb", as_text(sheet))
-    sys.stdout.reconfigure(errors="backslashreplace")  # of names that a terminal cannot show
-    failed = [s.name for s in submissions if s.trouble]
-    print(f"{table.path}: {len(submissions)} submissions", end=", " if failed else "\n")
-    lists = {f"{len(failed)} not graded": failed, "left out": left_out}
-    lists["kept, as nobody has this name"] = table.kept
+    memory, seed = folder / f".grades-{name}.json", private_seed(folder)
+    records = json.loads(memory.read_text()) if memory.exists() else {}
     for submission in submissions:
-        for note in submission.notes:
-            lists.setdefault(note, []).append(submission.name)
+        submission.record |= records.get(submission.name, {})
+    asked = [q._replace(exercise=q.exercise.with_seed(seed)) for q in questions]
+    try:
+        grade_all(submissions, asked, edition.framework, f"{seed} {exam and exam.read_text()}")
+    finally:
+        kept = write_table(task, submissions)
+        records |= {submission.name: submission.record for submission in submissions}
+        write_whole(memory, json.dumps(records))
+    if task.paper:
+        write_papers(task, submissions, whole_notebook(edition, name))
+    sys.stdout.reconfigure(errors="backslashreplace")  # of names that a terminal cannot show
+    print(f"{task.table}: {len(submissions)} submissions")
+    failed = [submission.name for submission in submissions if submission.trouble]
+    lists = {"not graded": failed, "left out": left_out, "kept, as nobody has this name": kept}
     for what, names in lists.items():
-        more = f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED)
         if names:
-            print(f"{what}: {', '.join(map(safe, names[:MOST_NAMED]))}{more}")
+            print(f"{what}: {', '.join(map(safe, names))}")
 
 
 # What is handed in
@@ -131,122 +132,93 @@ def read_folder(folder: Path, exam: Path | None) -> tuple[list[Submission], list
     """Return a submission for each name, of a notebook or a folder; and which files are none."""
     if not folder.is_dir():
         raise BookError(f"SUBMISSIONS must be a folder with notebooks, got {str(folder)!r}")
-    tables = [*folder.glob(TABLE.format("*"))]
-    ours = [*tables, *(table.with_suffix("") for table in tables), exam and exam.resolve()]
+    tables = [*folder.glob("grades-*.csv")]
+    ours = [exam, *tables, *(table.with_suffix("") for table in tables)]
     submissions: dict[str, Submission] = {}
     left_out: list[str] = []
-    for path in sorted(folder.iterdir()):
-        if HIDDEN.match(path.name) or path in ours or path.resolve() in ours:
-            continue
-        files = list(files_in(path)) if path.is_dir() else [path]
-        notebooks = [file for file in files if file.suffix.lower() == ".ipynb"]
-        others = [x for x in files if x not in notebooks and x.suffix.lower() not in PICTURES]
-        left_out += [file.relative_to(folder).as_posix() for file in others]
-        if path.is_dir() or notebooks:
-            stem = path.name if path.is_dir() else path.stem
-            name = stem.partition("_assignsubmission_")[0].strip()  # which Moodle writes behind it
-            submission = submissions.setdefault(name, Submission(name))
-            for notebook in notebooks:
-                read_sheet(submission, notebook, folder)
+    for path in sorted(path for path in folder.iterdir() if path not in ours):
+        name = path.name if path.is_dir() else path.stem
+        name = name.partition("_assignsubmission_")[0].strip()  # which Moodle writes behind it
+        for file in sorted([path, *path.rglob("*")]):
+            where, suffix = file.relative_to(folder), file.suffix.lower()
+            if any(map(HIDDEN.match, where.parts)) or (suffix in PICTURES and file != path):
+                continue
+            if (file == path and path.is_dir()) or suffix == ".ipynb":
+                submission = submissions.setdefault(name, Submission(name))
+            if file.is_dir():
+                continue
+            if suffix == ".ipynb":
+                read_submitted(submission, file, where.as_posix())
+            else:
+                left_out.append(where.as_posix())
     if not submissions:
         raise BookError(f"{folder} has no notebooks")
     return list(submissions.values()), left_out
 
 
-def files_in(folder: Path) -> Iterator[Path]:
-    for top, folders, files in os.walk(folder):
-        folders[:], files = (sorted(x for x in y if not HIDDEN.match(x)) for y in (folders, files))
-        yield from (Path(top, name) for name in files)
-
-
-def read_sheet(submission: Submission, path: Path, folder: Path) -> None:
-    name = path.relative_to(folder).as_posix()
-    trouble = "no file" if not path.is_file() else ""
+def read_submitted(submission: Submission, path: Path, name: str) -> None:
+    """Read a file that may be anything into a submission, or say what is wrong with it."""
     try:
-        if path.resolve() != folder.resolve() / name:
-            trouble = "a link, which may lead to somebody else's"
-        elif not trouble and (size := path.stat().st_size) > LARGEST:
-            trouble = f"too large, {size / 2**20:.0f} of {LARGEST >> 20} MB"
-        elif not trouble:
-            submission.sheets.append(sheet_of(name, path.read_bytes()))
+        if path.resolve() != path:
+            submission.trouble = f"a link, which may lead to somebody else's: {name}"
+        elif not path.is_file() or path.stat().st_size > LARGEST:
+            submission.trouble = f"no file of at most {LARGEST >> 20} MB: {name}"
+        else:
+            data = path.read_bytes()
+            cells = json.loads(data.decode(json.detect_encoding(data), "replace"))["cells"]
+            submission.notebooks[name] = new_notebook(cells=list(map(cell_of, cells)))
     except Exception:  # whatever stands in it
-        trouble = "no notebook"
-    submission.trouble = f"{trouble}: {name}" if trouble else submission.trouble
+        submission.trouble = f"no notebook: {name}"
 
 
-def sheet_of(name: str, data: bytes) -> Sheet:
-    """Return the notebook in a file; what is broken in it costs its own cell."""
-    text = data.decode(json.detect_encoding(data), "replace")
-    raw = json.loads(text, strict=False, parse_int=float)
-    parts = [raw] if "cells" in raw else raw["worksheets"]  # in notebooks of version 3
-    notebook = new_notebook()
-    notebook.cells = [cell_of(cell) for part in parts for cell in part["cells"]]
-    chapters = {number.partition(".")[0] for number in checks_in(notebook)}
-    version = re.findall(r"\d+", str(within(raw, "metadata", "language_info", "version")))[:2]
-    return Sheet(name, data, notebook, chapters, [int(x) for x in version])
+def cell_of(raw: dict) -> NotebookNode:
+    """Return a cell with what is needed of it, for nothing of it can be trusted."""
+    text = "".join(raw["source"]).encode(errors="replace").decode()[:MOST_IN_A_CELL]
+    if raw["cell_type"] == "code":
+        return new_code_cell(text)
+    with contextlib.suppress(Exception):  # of a parser, or too deep a nesting
+        markdown_lines(text)
+        return new_markdown_cell(text, attachments=raw.get("attachments", {}))
+    return new_raw_cell(text)
 
 
-def cell_of(raw: object) -> NotebookNode:
-    """Return a cell, whatever stands in its place."""
-    source = within(raw, "source") or within(raw, "input")
-    texts = source if isinstance(source, list) else [source]
-    text = "".join(x for x in texts if isinstance(x, str)).encode(errors="replace").decode()
-    kind, tags = within(raw, "cell_type"), within(raw, "metadata", "tags")
-    text = "### " * (kind == "heading") + text[:MOST_IN_A_CELL]
-    cell = new_code_cell(text) if kind == "code" else new_markdown_cell(text)
-    cell.metadata.tags = tags if isinstance(tags, list) else []
-    with contextlib.suppress(Exception):
-        cell.attachments = new_markdown_cell(attachments=within(raw, "attachments")).attachments
-    return cell
+def chapters_in(notebook: NotebookNode) -> set[str]:
+    """Return the chapters of which a notebook checks exercises."""
+    return {number.partition(".")[0] for number in checks_in(notebook)}
 
 
-def within(value: object, *keys: str) -> object:
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
-def choose_sheet(submission: Submission, chapter: str) -> None:
+def choose_notebook(submission: Submission, chapter: str) -> None:
     """Take the notebook of a chapter, or one without a check; or say what does not fit."""
-    every = submission.sheets
-    fitting = [sheet for sheet in every if not chapter or chapter in sheet.chapters]
-    fitting = fitting or [sheet for sheet in every if not sheet.chapters]
-    names = " and ".join(sheet.name for sheet in fitting or every)
+    every = {name: chapters_in(notebook) for name, notebook in submission.notebooks.items()}
+    fitting = [name for name in every if not chapter or chapter in every[name]]
+    fitting = fitting or [name for name in every if not every[name]]
     if len(fitting) == 1:
-        submission.chosen, submission.trouble = fitting[0], ""
-    elif fitting:
-        submission.trouble = f"{len(fitting)} notebooks, of which one can count: {names}"
+        submission.notebook, submission.trouble = submission.notebooks[fitting[0]], ""
     elif not submission.trouble:
-        other = f"not of chapter {chapter}: {names}" if every else f"no notebook: {submission.name}"
-        submission.trouble = other
-
-
-def notes_on(submission: Submission, framework: str) -> list[str]:
-    """Return what a teacher should know who reads the results."""
-    code = "\n".join(cell.source for cell in code_cells(submission.chosen.notebook))
-    used = [name for name in known() if re.search(load(name).CODE, code)]
-    other = [] if framework in used else [f"code in {x}: FRAMEWORK={x}" for x in used[:1]]
-    theirs, ours = submission.chosen.python, list(sys.version_info[:2])
-    refused = any((r.mistake or "").startswith("SyntaxError") for r in submission.results.values())
-    versions = (".".join(map(str, version)) for version in (theirs, ours))
-    written = "written in Python {}, graded in {}".format(*versions)
-    return other + [written] * (refused and theirs > ours)
+        what = f"notebook of chapter {chapter}" if chapter else "notebook"
+        submission.trouble = f"not one {what}: {' and '.join(fitting or every)}"
 
 
 def commonest_chapter(book: Book, submissions: list[Submission], folder: Path) -> str:
-    sheets = [sheet for submission in submissions for sheet in submission.sheets]
-    counts = {n: sum(str(number_of(n)) in x.chapters for x in sheets) for n in book.chapters}
-    if not any(counts.values()):
+    names = {str(number_of(name)): name for name in book.chapters}
+    notebooks = (notebook for s in submissions for notebook in s.notebooks.values())
+    counts = Counter(x for notebook in notebooks for x in chapters_in(notebook) if x in names)
+    if not counts:
         raise BookError(f"{folder}: no notebook checks an exercise of the book")
-    return max(book.chapters, key=counts.get)
+    return names[counts.most_common(1)[0][0]]
 
 
 # What is asked
 
 
-def questions_in(worksheet: NotebookNode, name: str) -> list[Question]:
+def points_of(exercise: Exercise) -> str:
+    """Return a column; one value is no proof of work, as a friend can tell it."""
+    return f"{exercise.number} {'points' if exercise.inputs else '(no point)'}"
+
+
+def questions_in(sheet: NotebookNode, name: str) -> list[Question]:
     """Return what the worksheet of a chapter checks."""
-    checks = checks_in(worksheet)
+    checks = checks_in(sheet)
     if not checks:
         raise BookError(f"{name} has no exercise with a check")
     return [Question(find(number), answer) for number, (answer, _) in checks.items()]
@@ -258,10 +230,10 @@ def exam_questions(path: Path) -> list[Question]:
         values = runpy.run_path(str(path))
     except Exception as error:  # whatever is wrong with it
         raise BookError(f"{path}: {type(error).__name__}: {error}") from None
-    exercises = {name: value for name, value in values.items() if isinstance(value, Exercise)}
-    if not exercises:
+    questions = [Question(x, name) for name, x in values.items() if isinstance(x, Exercise)]
+    if not questions:
         raise BookError(f"{path} defines no Exercise")
-    return [Question(exercise, name) for name, exercise in exercises.items()]
+    return questions
 
 
 def private_seed(folder: Path) -> int:
@@ -274,170 +246,134 @@ def private_seed(folder: Path) -> int:
 
 
 def grade_all(
-    submissions: list[Submission], questions: list[Question], framework: str, table: "Table"
+    submissions: list[Submission], questions: list[Question], framework: str, of: str
 ) -> None:
-    """Grade several at once and write each row when it is there."""
-    todo = [submission for submission in submissions if not table.has(submission)]
-    sessions: list[Session] = []
-    if todo:
-        started(framework).stop()  # where there is no sandbox, nothing is graded
+    """Grade what is new or was late, several at once; `of` is what else it depends on."""
+    asked = framework, of, [question.answer for question in questions]
+    sandboxes: list[Sandbox] = []
 
-    def graded(submission: Submission) -> Submission:
-        if submission.chosen and not submission.trouble:
-            late = [q for q in questions if q.exercise.number in submission.late]
-            sessions.append(session := Session(framework))
-            try:
-                notebook = submission.chosen.notebook
-                submission.results |= grade(notebook, late or questions, session)
-                submission.notes = notes_on(submission, framework)
-            except Exception as error:  # it must not keep the others from being graded
-                submission.trouble = f"this notebook breaks the grader: {error!r}"
-        return submission
+    def digest(submission: Submission) -> str:
+        cells = [(c.cell_type, c.source) for c in submission.notebook.cells]
+        return hashlib.sha256(repr((asked, cells)).encode()).hexdigest()
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        running = [pool.submit(graded, submission) for submission in todo]
+    def graded(submission: Submission) -> tuple[dict, str]:
+        sandboxes.append(sandbox := Sandbox(framework))
         try:
-            for done in tqdm(as_completed(running), total=len(running), disable=None):
-                if not done.result().late:
-                    table.add(done.result())
+            results = grade(submission.notebook, questions, sandbox)
+        except Exception as error:  # it must not keep the others from being graded
+            trouble = f"this notebook breaks the grader: {error!r}"
+            return {"of": "", "results": {}}, trouble
+        late = any(map(is_late, results.values()))
+        told = {n: [r.status, r.mistake, r.message] for n, r in results.items()}
+        return {"of": "" if late else digest(submission), "results": told}, ""
+
+    todo = [s for s in submissions if s.notebook and s.record["of"] != digest(s)]
+    if todo:
+        with contextlib.closing(Sandbox(framework)) as trial:
+            trial.start()  # where there is none, nothing is graded
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        try:
+            running = zip(todo, pool.map(graded, todo), strict=False)
+            for submission, found in tqdm(running, total=len(todo), disable=None):
+                record, submission.trouble = found
+                submission.record |= record
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for session in sessions:
-                session.until = 0
-                session.end()
+            for sandbox in sandboxes:
+                sandbox.until = 0
+                sandbox.close()
             raise
     for submission in todo:
-        if submission.late or not table.has(submission):  # in a table that was saved meanwhile
-            table.add(graded(submission) if submission.late else submission)  # alone
-    table.finish(submissions)
+        if not submission.record["of"]:
+            record, submission.trouble = graded(submission)  # alone
+            submission.record |= record
 
 
 # The table
 
 
-class Table:
-    """A row for each submission, in which a teacher may write, and what to tell each of them."""
+def read_table(task: Task) -> tuple[list[str], dict[str, dict[str, str]]]:
+    """Return the columns and the rows, by name, of the table as a teacher has saved it.
 
-    def __init__(
-        self, path: Path, asked: list[Question], worksheet: NotebookNode, salt: bytes, every: list
-    ) -> None:
-        self.path, self.folder, self.salt = path, path.with_suffix(""), salt
-        self.exercises = [question.exercise for question in asked]
-        first = {n: cells[0].source.split("\n")[0] for n, cells in by_exercise(worksheet).items()}
-        self.paper, self.worth = (
-            on_paper(worksheet),
-            {n: x.count("★") or 1 for n, x in first.items()},
-        )
-        self.order = [submission.row for submission in every]
-        most = {heading(e): e.number for e in self.exercises if e.inputs}
-        most |= {f"{number} paper": number for number in self.paper}
-        self.most = {column: self.worth.get(number, 1) for column, number in most.items()}
-        graded = [c for e in self.exercises for c in (heading(e), f"{e.number} mistake")]
-        paper = [column for column in self.most if column not in graded]
-        self.ours = ["submission", *graded, *paper, "points", "of", "remarks", "notebook"]
-        self.read()
+    Raises:
+        BookError: A point could be lost.
+    """
 
-    def read(self) -> None:
-        """Read the table as a teacher has saved it; BookError where a point could be lost."""
-        head, rows = cells_in(self.path) if self.path.exists() else (self.ours, [])
-        alone = {x for x in head if x in self.ours or (x and head.count(x) == 1)}
-        head = [x if x in alone else f"{x or 'column'} {at}" for at, x in enumerate(head, 1)]
-        for name in ("submission", *self.most, "notebook"):
-            if head.count(name) != 1:
-                raise self.wrong(f"{head.count(name) or 'no'} column {name!r}")
-        filled = {name for row in rows for name, cell in zip(head, row, strict=False) if cell}
-        self.head = self.ours + [name for name in head if name in filled and name not in self.ours]
-        self.rows: dict[str, dict[str, str]] = {}
-        for cells in rows:
-            row = dict(zip(head, cells + [""] * len(head), strict=False))
-            name = row["submission"] = BY + row["submission"].removeprefix(BY).strip()
-            if name in self.rows:
-                raise self.wrong(f"two rows of {name!r}")
-            if any(cells[len(head) :]):
-                raise self.wrong(f"more cells than columns in the row of {name!r}")
-            for column in self.most if name in self.order else ():
-                if row[column] and number_in(row[column]) is None:
-                    what = f"{column!r} of {name!r} must be a number, got {row[column]!r}"
-                    raise self.wrong(what)
-            self.rows[name] = row
+    def wrong(what: str) -> BookError:
+        return BookError(f"{task.table}: {what}. Mend it, then call again: nothing is written")
 
-    def wrong(self, what: str) -> BookError:
-        return BookError(f"{self.path}: {what}. Mend it, then call again: nothing is written")
+    if not task.table.exists():
+        return task.columns, {}
+    try:
+        text = task.table.read_text(encoding="utf-8-sig")
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)
+        head, *lines = [*csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)] or [[]]
+    except (UnicodeDecodeError, csv.Error):
+        raise wrong("it is no CSV in UTF-8") from None
+    head = [name.strip() or f"column {at}" for at, name in enumerate(head, 1)]
+    for name in ["submission", *task.most, *head]:
+        if head.count(name) != 1:
+            raise wrong(f"{head.count(name) or 'no'} column {name!r}")
+    rows: dict[str, dict[str, str]] = {}
+    for cells in ([cell.strip() for cell in line] for line in lines if any(line)):
+        row = dict(zip_longest(head, cells[: len(head)], fillvalue=""))
+        name = row["submission"] = BY + row["submission"].removeprefix(BY)
+        if name in rows:
+            raise wrong(f"two rows of {name!r}")
+        if len(cells) > len(head):
+            raise wrong(f"more cells than columns in the row of {name!r}")
+        for column in task.most:
+            if row[column] and number_in(row[column]) is None:
+                raise wrong(f"{column!r} of {name!r} must be a number, got {row[column]!r}")
+        rows[name] = row
+    theirs = [x for x in head if any(row[x] for row in rows.values())]
+    return list(dict.fromkeys([*task.columns, *theirs])), rows
 
-    def has(self, submission: Submission) -> bool:
-        row = self.rows.get(submission.row, {})
-        is_graded = submission.chosen and noted(row)[0] == self.digest(submission)
-        is_full = all(row.get(heading(exercise)) for exercise in self.exercises)
-        return bool(is_graded) and is_full and self.feedback(submission).exists()
 
-    def digest(self, submission: Submission) -> str:
-        digest = hashlib.sha256(submission.chosen.data + self.salt + repr(self.most).encode())
-        return f"n{digest.hexdigest()[:16]}"  # which is no spreadsheet's number
+def write_table(task: Task, submissions: list[Submission]) -> list[str]:
+    """Write the table, and what each student is told; return the rows that nobody has handed in."""
+    columns, old = read_table(task)
+    rows = []
+    for submission in submissions:
+        row = old.pop(safe(BY + submission.name), {})
+        if row or submission.trouble or submission.record["results"]:
+            row, text = row_of(task, submission, row)
+            rows.append(row)
+            name = safe(submission.name).encode()[:200].decode(errors="ignore")
+            write_whole(task.table.with_suffix("") / f"{name}.txt", text)
+    file = io.StringIO()
+    table = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
+    table.writeheader()
+    table.writerows([*rows, *old.values()])
+    write_whole(task.table, f"\ufeff{file.getvalue()}")  # by which Excel knows UTF-8
+    return list(old)
 
-    def add(self, submission: Submission) -> None:
-        """Write the row of a submission; a point that is not what the grader gave stays."""
-        self.read()
-        row = self.rows.setdefault(submission.row, {"submission": submission.row})
-        given, remarks, lines = noted(row)[1], [*submission.notes], []
-        asked = [e for e in self.exercises if e.number in submission.results]
-        for number, column, exercise in ((e.number, heading(e), e) for e in asked):
-            result = submission.results[number]
-            found, before = (
-                self.worth.get(number, 1) * result.passed,
-                number_in(row.get(column, "")),
-            )
-            if before in (None, found, given.get(number)):
-                row[column] = str(found)
+
+def row_of(task: Task, submission: Submission, row: dict[str, str]) -> tuple[dict[str, str], str]:
+    """Return a row, in which a point stays that is not what the grader gave; and a text of it."""
+    remarks, lines, given = [submission.trouble], [], submission.record["given"]
+    for exercise in task.exercises:
+        if exercise.number in submission.record["results"]:
+            status, mistake, message = submission.record["results"][exercise.number]
+            column = points_of(exercise)
+            points = task.most.get(column, 1) if status == "passed" else 0
+            if number_in(row.get(column, "")) in (None, points, given.get(column)):
+                row[column] = str(points)
             else:
-                remarks.append(f"{column}: {row[column]} by hand, {found} by the grader")
-            given[number] = found
-            why = ": ".join(filter(None, [result.status, result.mistake]))
-            row[f"{number} mistake"] = "" if result.passed else safe(why)
-            label = number if exercise.inputs else column
-            lines.append(f"{label} {result.status}. {result.message}".strip())
-        if submission.trouble:
-            remarks.append(submission.trouble)
-            lines.append(f"Not graded: {submission.trouble}")
-        again = submission.trouble or submission.late  # these are looked at again
-        notes = ["again" if again else self.digest(submission)]
-        row["notebook"] = " / ".join(notes + [f"{n}={found:g}" for n, found in given.items()])
-        row["remarks"] = safe("; ".join(remarks))
-        write_whole(self.feedback(submission), "".join(f"{safe(line)}\n" for line in lines))
-        self.write()
-
-    def feedback(self, submission: Submission) -> Path:
-        """Return the file for a student."""
-        name = safe(submission.name).encode()[:200].decode(errors="ignore")
-        return self.folder / f"{name}.txt"
-
-    def finish(self, submissions: list[Submission]) -> None:
-        """Add up what a teacher has written, and tell each student."""
-        self.read()
-        self.write()
-        for path, row in ((self.feedback(s), self.rows[s.row]) for s in submissions):
-            told = path.read_text(encoding="utf-8").partition("\n\n")[0].strip()
-            of = (f"{c}: {row.get(c) or 'not marked'} of {most}" for c, most in self.most.items())
-            total = f"points: {row['points'] or 'none yet'} of {row['of']}"
-            write_whole(path, "\n".join([told, "", *of, total, ""]))
-
-    def write(self) -> None:
-        file = io.StringIO()
-        table = csv.DictWriter(file, self.head, extrasaction="ignore", lineterminator="\n")
-        table.writeheader()
-        theirs = [c for c in self.head if c in self.most or c not in self.ours]
-        others = [name for name in self.rows if name not in self.order]
-        self.kept = [name for name in others if any(map(self.rows[name].get, theirs))]
-        for row in filter(None, map(self.rows.get, [*self.order, *self.kept])):
-            points = [x for c in self.most if (x := number_in(row.get(c, ""))) is not None]
-            row |= {"points": f"{sum(points):g}" if points else "", "of": sum(self.most.values())}
-            table.writerow(row)
-        write_whole(self.path, f"\ufeff{file.getvalue()}")  # by which Excel knows UTF-8
-
-
-def noted(row: dict[str, str]) -> tuple[str, dict[str, float]]:
-    """Return the digest of what a row was graded from, and number -> the points given then."""
-    digest, _, given = row.get("notebook", "").partition(" / ")
-    return digest, {n: float(x) for n, x in re.findall(r"(.+?)=(\d+)(?: / |$)", given)}
+                remarks.append(f"{column}: {row[column]} by hand, {points} by the grader")
+            given[column] = points
+            why = "" if status == "passed" else ": ".join(filter(None, [status, mistake]))
+            row[f"{exercise.number} mistake"] = safe(why)
+            label = column.removesuffix(" points")
+            lines.append(f"{label} {status}. {message}".strip())
+    points = [x for c in task.most if (x := number_in(row.get(c, ""))) is not None]
+    row["submission"], row["of"] = safe(BY + submission.name), str(sum(task.most.values()))
+    row["points"] = f"{sum(points):g}" if points else ""
+    row["remarks"] = safe("; ".join(filter(None, remarks)))
+    lines += [f"Not graded: {submission.trouble}"] * bool(submission.trouble) + [""]
+    lines += [f"{c}: {row.get(c) or 'not marked'} of {most}" for c, most in task.most.items()]
+    lines.append(f"points: {row['points'] or 'none yet'} of {row['of']}")
+    return row, "".join(f"{safe(line)}\n" for line in lines)
 
 
 def number_in(cell: str) -> float | None:
@@ -447,57 +383,43 @@ def number_in(cell: str) -> float | None:
     return None
 
 
-def cells_in(path: Path) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of a table, with commas or what else spreadsheets put between cells."""
-    with contextlib.suppress(UnicodeDecodeError, csv.Error):
-        text = path.read_text(encoding="utf-8-sig")
-        for table in (csv.reader(io.StringIO(text), delimiter=x) for x in ",;\t"):
-            rows = [row for row in ([cell.strip() for cell in row] for row in table) if any(row)]
-            for at, row in enumerate(rows):
-                if "submission" in row:
-                    return row, rows[at + 1 :]
-    raise BookError(f"{path}: save it as CSV in UTF-8, with its column 'submission'")
-
-
 def safe(value: object) -> str:
     """Return a field of the table: one line, and no formula; what differs stays different."""
-    letters = str(value)[:MOST_LETTERS]
+    letters = str(value)[:MOST_IN_A_FIELD]
     plain = (x if x.isprintable() and x != "\\" else ascii(x)[1:-1] for x in letters)
     return "'" * letters.startswith(("=", "+", "-", "@", "'")) + "".join(plain)
-
-
-def heading(exercise: Exercise) -> str:
-    """Return a column; one value is no proof of work, as a friend can tell it."""
-    return f"{exercise.number} {'points' if exercise.inputs else '(no point)'}"
 
 
 # Answers on paper
 
 
-def on_paper(worksheet: NotebookNode) -> list[str]:
-    """Return the exercises that have a place for words."""
-    exercises = by_exercise(worksheet).items()
-    return [n for n, cells in exercises if n and any(c.source == invitation() for c in cells)]
+def write_papers(task: Task, submissions: list[Submission], solved: NotebookNode) -> None:
+    """Write for each exercise its task and solution, and below them what each name handed in."""
+    text = "\n\n".join(as_markdown(cell).source for cell in solved.cells)
+    asked = {cell.source for cell in task.sheet.cells}
+    for number in task.paper:
+        most = task.most[f"{number} paper"]
+        rubric = RUBRIC.format(number=number, table=task.table.name, most=most, half=most / 2)
+        cells = [new_markdown_cell(section(text, number)), new_markdown_cell(rubric)]
+        for submission in (s for s in submissions if s.notebook):
+            cells.append(new_markdown_cell(f"## {safe(submission.name)}"))
+            every = submission.notebook.cells  # of these all where the heading is gone
+            below = [cell for n, cell in numbered(every) if n == number] or every
+            cells += [as_markdown(cell) for cell in below if cell.source not in asked]
+        paper = new_notebook(cells=cells)
+        name_cells(paper)
+        write_whole(task.table.with_suffix("") / f"paper-{number}.ipynb", as_text(paper))
 
 
-def paper_sheets(
-    table: Table, worksheet: NotebookNode, solutions: NotebookNode, submissions: list[Submission]
-) -> dict[str, NotebookNode]:
-    """Return number -> an exercise and its solution, and below them what each name handed in."""
-    every = [number for number in by_exercise(worksheet) if number]
-    asked = {cell.source for cells in by_exercise(worksheet, every).values() for cell in cells}
-    answers = {s.name: by_exercise(s.chosen.notebook, every) for s in submissions if s.chosen}
-    papers = {}
-    for number in table.paper:
-        most = table.worth[number]
-        rubric = RUBRIC.format(number=number, table=table.path.name, most=most, half=most / 2)
-        cells = [*by_exercise(solutions).get(number, []), new_markdown_cell(rubric)]
-        before = every[every.index(number) :: -1]  # where a heading is gone, it stands below these
-        for name, exercises in answers.items():
-            at = next((n for n in before if n in exercises), "")
-            title = f"## {safe(name)}" + f", below exercise {at}" * (at != number)
-            answer = [x.copy() for x in exercises.get(at, []) if x.source not in asked]
-            cells += [new_markdown_cell(title), *answer]
-        papers[number] = new_notebook(cells=cells)
-        name_cells(papers[number])
-    return papers
+def section(text: str, number: str) -> str:
+    """Return an exercise of a page, from its heading to the next one, its solutions open."""
+    lines = markdown_lines(text.replace("<details>", "<details open>"))
+    begin = next(at for at, line in enumerate(lines) if exercise_of(line) == number)
+    below = takewhile(lambda line: not 0 < line.level < 4, lines[begin + 1 :])
+    return "\n".join(line.text for line in [lines[begin], *below])
+
+
+def as_markdown(cell: NotebookNode) -> NotebookNode:
+    """Return a cell as one that cannot run."""
+    is_code = cell.cell_type == "code"
+    return new_markdown_cell(f"````python\n{cell.source}\n````") if is_code else cell

@@ -1,41 +1,36 @@
 """Catalogs of translations: book/locale/<language>/<name>.po, one for each chapter and a few more.
 
-A catalog has every sentence of all frameworks' editions. What is missing in it, or marked fuzzy
-because the English has changed, is said in English. A translation has in common with its original
-what `kept` names: formulas, code, links, emphasis, numbers.
+A language is called as `_`, as in `_("{n} minutes").format(n=5)`. What is missing in a catalog, or
+fuzzy because the English has changed, is said in English.
 """
 
 import ast
-import copy
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
-from itertools import groupby
 from pathlib import Path
+from unicodedata import east_asian_width
 
 from babel.messages.catalog import Catalog
-from babel.messages.pofile import PoFileError, read_po, write_po
+from babel.messages.pofile import PoFileError, read_po
 from nbformat import NotebookNode
 
 from bookbinder.book import Book, BookError
-from bookbinder.chapters import Chapter
-from bookbinder.markdown import REFERENCE, Line, inline, lines_of, markdown_lines
+from bookbinder.chapters import Chapter, lines_of
+from bookbinder.code import read_code
+from bookbinder.markdown import REFERENCE, Line, inline, markdown_lines
 
 WORDS_IN_FORMULA = re.compile(r"\\text\{([^}]*)\}")
 NOT_WORDS = re.compile(r"\{\{\w+\}\}|\\\w+|https?://\S+")
 WORD = re.compile(r"[A-Za-z]{2}|\ba\b")
 SPOKEN = ("caption", "question")  # arguments of explore(...) and draw_arcs(...)
 YOURS = "your turn"  # in a comment: the cell is the reader's to fill in
-FOLDER = "locale"
 INTERFACE, PRACTICE, FIGURES, SCREEN = "interface", "practice", "figures", "screen"
 PAGES = (README := "readme", "teaching", "exercises")  # files beside the book
 BESIDE = (INTERFACE, PRACTICE, FIGURES, SCREEN, *PAGES)  # the catalogs of no chapter
-HEAD = (
-    'msgid ""\nmsgstr ""\n"Language: {language}\\n"\n"MIME-Version: 1.0\\n"\n'
-    '"Content-Type: text/plain; charset=utf-8\\n"\n"Content-Transfer-Encoding: 8bit\\n"\n\n'
-)
 AS_WRITTEN = ("code_inline", "math_inline", "math_inline_double", "html_inline")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 PLACE = re.compile(r"\{\{?\w+\}\}?")  # what the binder fills in
@@ -44,12 +39,38 @@ Message = tuple[str, str]  # text, the file it is from
 
 
 def worded(text: str) -> str:
-    """Return a text of the binder itself; where it stands in the source, catalogs take it from."""
+    """Mark a text of the binder that `_` says later."""
     return text
 
 
+@dataclass(frozen=True)
+class Language:
+    """What the catalogs of one language say; English has none and says everything as it is."""
+
+    tag: str
+    read: Callable[[str], dict[str, str]]  # name of a catalog -> its messages and translations
+
+    def __call__(self, text: str, *names: str) -> str:
+        """Return a message by the first of some catalogs that has it, or as it is."""
+        catalogs = map(self.read, names or (INTERFACE,))
+        return next(filter(None, (catalog.get(text) for catalog in catalogs)), text)
+
+
+def language_of(book: Book, tag: str) -> Language:
+    """Return a language; a catalog is read, and refused if it is wrong, when it is asked for."""
+
+    @cache
+    def read(name: str) -> dict[str, str]:
+        catalog = read_catalog(book, tag, name)
+        if wrong := next(disagreements(catalog, book.named(catalog_file(book, tag, name))), None):
+            raise BookError(wrong)
+        return translations(catalog)
+
+    return Language(tag, read)
+
+
 def catalog_file(book: Book, language: str, name: str) -> Path:
-    return book.source / FOLDER / language / f"{name}.po"
+    return book.source / "locale" / language / f"{name}.po"
 
 
 def read_catalog(book: Book, language: str, name: str) -> Catalog:
@@ -72,39 +93,7 @@ def parsed(data: bytes, file: str) -> Catalog:
 
 
 def translations(catalog: Catalog) -> dict[str, str]:
-    """Return the translations that hold: no fuzzy ones."""
     return {m.id: m.string for m in catalog if m.id and m.string and not m.fuzzy}
-
-
-def template(editions: Iterable[Iterable[Message]]) -> Catalog:
-    """Return the messages of all editions as one catalog, each new one behind its neighbor."""
-    order: list[str] = []
-    files: dict[str, str] = {}
-    for messages in editions:
-        at = -1
-        for text, file in messages:
-            if text not in files:
-                order.insert(at + 1, text)
-                files[text] = file
-            at = order.index(text)
-    catalog = Catalog(fuzzy=False)
-    for text in order:
-        catalog.add(text, locations=[(files[text], None)])
-    return catalog
-
-
-def updated(catalog: Catalog, new: Catalog) -> Catalog:
-    """Return a catalog with the messages of `new`; those of changed sentences are fuzzy."""
-    made = copy.deepcopy(catalog)
-    made.update(new, update_creation_date=False)
-    return made
-
-
-def as_po(catalog: Catalog, language: str) -> str:
-    """Return a catalog as text, which depends on its messages alone."""
-    file = io.BytesIO()
-    write_po(file, catalog, width=0, omit_header=True, include_lineno=False)
-    return HEAD.format(language=language) + file.getvalue().decode("utf-8")
 
 
 @cache
@@ -133,7 +122,6 @@ def without_words(formula: str) -> str:
 
 
 def disagreement(original: str, translation: str) -> str:
-    """Say what a translation lacks or adds, or nothing."""
     if "\n" in translation:
         return "a translation is one line"
     (old, old_numbers), (new, new_numbers) = kept(original), kept(translation)
@@ -146,10 +134,14 @@ def disagreement(original: str, translation: str) -> str:
 
 
 def disagreements(catalog: Catalog, file: str) -> Iterator[str]:
-    """Yield a line for each translation that is not like its original."""
     for original, translation in translations(catalog).items():
         if wrong := disagreement(original, translation):
             yield f"{file}: {original[:60]!r}: {wrong}"
+
+
+def width(text: str) -> int:
+    """Return how wide a text is, in letters: those of Chinese and Korean are twice as wide."""
+    return sum(1 + (east_asian_width(letter) in ("W", "F")) for letter in text)
 
 
 def is_prose(text: str) -> bool:
@@ -172,24 +164,20 @@ def sentences_of(chapter: Chapter) -> Iterator[tuple[Line, str]]:
 
 def messages_of(chapter: Chapter) -> Iterator[Message]:
     """Yield the messages of a chapter, those of its code behind the prose above it."""
-    sentences = groupby(sentences_of(chapter), lambda sentence: sentence[0].cell)
-    prose = {cell: list(lines) for cell, lines in sentences}
+    messages = [(line.cell, text, line.where) for line, text in sentences_of(chapter)]
     for index, cell in enumerate(chapter.notebook.cells):
-        for line, text in prose.get(index, ()):
-            yield text, line.where.rpartition(":")[0]
         if cell.cell_type == "code":
-            file = chapter.where(index).rpartition(":")[0]
-            if alt := cell.metadata.get("alt"):
-                yield alt, file
-            for node in spoken(cell):
-                yield node.value, file
+            texts = [cell.metadata.get("alt"), *(node.value for node in spoken(cell))]
+            messages += [(index, text, chapter.where(index)) for text in texts if text]
+    for _, text, where in sorted(messages, key=lambda message: message[0]):
+        yield text, where.rpartition(":")[0]
 
 
 def spoken(cell: NotebookNode) -> list[ast.Constant]:
     """Return the captions and questions of a cell's explorers, the docstrings of its stubs."""
     if not any(word in cell.source for word in (*SPOKEN, YOURS)):
         return []
-    nodes = [*ast.walk(ast.parse(cell.source))]
+    nodes = [node for part in read_code(cell.source).body for node in ast.walk(part)]
     words = [n.value for n in nodes if isinstance(n, ast.keyword) and n.arg in SPOKEN]
     stubs = [n for n in nodes if YOURS in cell.source and isinstance(n, ast.FunctionDef)]
     words += [stub.body[0].value for stub in stubs if ast.get_docstring(stub)]

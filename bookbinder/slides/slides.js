@@ -1,35 +1,36 @@
 // Starts reveal.js with each slide as large as it has room for; MathJax calls this when it is done.
 const WIDTH = 1152, GROWTH = 2, STEPS = 12, LEAST = 0.6;
 const LONGEST = 105, WRAPPED = 85; // letters of a line that need not, and may, go on in the next
+const all = (selector, part = document) => [...part.querySelectorAll(selector)];
 
 async function startSlides() {
-  for (const link of document.querySelectorAll(".slides a")) link.replaceWith(...link.childNodes);
-  for (const slide of document.querySelectorAll(".slides section section")) {
+  for (const link of all(".slides a")) link.replaceWith(...link.childNodes);
+  for (const slide of all(".slides section section")) {
     const wall = document.createElement("div");
     wall.className = "wall";
     wall.append(...[...slide.childNodes].filter((part) => !part.matches?.("aside")));
     slide.prepend(wall);
   }
-  for (const em of document.querySelectorAll("em")) // Han and Hangul are not slanted
+  for (const em of all("em")) // Han and Hangul are not slanted
     em.classList.toggle("dotted", /[\u3400-\u9fff\uac00-\ud7af]/.test(em.textContent));
-  for (const pre of document.querySelectorAll(".highlight pre")) pre.innerHTML = bare(pre.innerHTML);
-  for (const pre of document.querySelectorAll(".jp-OutputArea-output pre"))
+  for (const pre of all(".highlight pre")) pre.innerHTML = bare(pre.innerHTML);
+  for (const pre of all(".jp-OutputArea-output pre"))
     pre.textContent = pre.textContent.replace(/\n\s*\n/g, "\n"); // as between matrices of a tensor
-  for (const output of document.querySelectorAll(".jp-Cell-inputWrapper + .jp-Cell-outputWrapper"))
+  for (const output of all(".jp-Cell-inputWrapper + .jp-Cell-outputWrapper"))
     output.classList.add("fragment"); // the room predicts it first
   await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
-  for (const image of document.querySelectorAll(".wall img")) {
+  for (const image of all(".wall img")) {
     const { naturalWidth: width, naturalHeight: height } = image;
     image.parentElement.style.setProperty("--height", `${Math.min(GROWTH, WIDTH / width) * height}px`);
   }
-  fit([...document.querySelectorAll(".wall")]);
+  fit(all(".wall"));
   await Reveal.initialize({
     plugins: [RevealNotes], hash: true, width: 1280, height: 720, margin: 0, center: false,
     slideNumber: "c/t", transition: "none", navigationMode: "linear", controls: false,
     pdfSeparateFragments: false, pdfMaxPagesPerSlide: 1, keyboardCondition: (event) => !scrolled(event),
   });
   Reveal.on("slidechanged", ({ previousSlide }) => { // whoever jumped back walks on through whole sections
-    for (const stack of document.querySelectorAll(".stack")) stack.removeAttribute("data-previous-indexv");
+    for (const stack of all(".stack")) stack.removeAttribute("data-previous-indexv");
     previousSlide?.querySelector(".wall").scrollTo(0, 0);
   });
   document.documentElement.dataset.ready = "";
@@ -48,17 +49,15 @@ function scrolled(event) {
 
 // Returns code without docstrings, marks of what is saved, and more than one blank line.
 function bare(code) {
-  const lines = code.replace(/<span><\/span>| *<span class="c1">#@save.*?<\/span>/g, "").split("\n")
-    .filter((line) => !line.includes('class="sd"'));
-  const isKept = (line, before) => line || (before && !before.endsWith(":</span>"));
-  return lines.filter((line, at) => isKept(line, lines[at - 1])).join("\n");
+  const bare = code.replace(/<span><\/span>| *<span class="c1">#@save.*?<\/span>|^.*class="sd".*\n?/gm, "");
+  return bare.replace(/(:<\/span>\n|\n\n)\n+/g, "$1");
 }
 
 // Sets slides smaller that are too full; what still has no room can be scrolled.
 function fit(walls) {
   const full = (part) => part.scrollHeight > part.clientHeight + 1 || part.scrollWidth > part.clientWidth + 1;
   document.body.classList.add("measuring");
-  for (const pre of document.querySelectorAll(".wall pre")) {
+  for (const pre of all(".wall pre")) {
     const letters = Math.max(...pre.textContent.split("\n").map((line) => line.length));
     pre.style.setProperty("--letters", letters > LONGEST ? WRAPPED : letters);
   }

@@ -1,72 +1,54 @@
 // What a reference leads to, shown beside it: equations, terms and sources.
-(() => {
-  const KINDS = /#(equation|term|reference)-/;
+{
   const WAIT = 150; // ms, so that a pointer on its way opens nothing
-  let box, shown, timer;
-  const load = () => new Promise((done) => { // the texts of the whole site, only when asked for
-    if (globalThis.PREVIEWS_THERE) return done();
-    const script = document.createElement("script");
-    script.src = document.querySelector("script[src$='previews.js'], script[src*='previews.js?']")
-      .src.replace(/previews\.js.*$/, "preview-texts.js");
-    script.onload = () => { globalThis.PREVIEWS_THERE = true; done(); };
-    document.head.append(script);
+  const box = make("div", { className: "book-preview", id: "book-preview", role: "tooltip" });
+  const { src } = document.currentScript;
+  let shown, timer, texts;
+  const load = () => texts ??= new Promise((onload) => { // of the whole site, only when asked for
+    document.head.append(make("script", { src: src.replace(/previews\.js.*/, "preview-texts.js"), onload }));
   });
   const hide = () => {
     clearTimeout(timer);
-    if (shown) shown.removeAttribute("aria-describedby");
+    shown?.removeAttribute("aria-describedby");
     shown = undefined;
-    box?.remove();
-    box = undefined;
+    box.remove();
   };
-  const place = (link) => {
-    const at = link.getClientRects()[0] ?? link.getBoundingClientRect();
-    const room = document.documentElement.clientWidth;
-    const left = Math.max(8, Math.min(at.left, room - box.offsetWidth - 8));
-    const above = at.top > box.offsetHeight + 12 && at.bottom + box.offsetHeight + 12 > innerHeight;
-    const top = above ? at.top - box.offsetHeight - 6 : at.bottom + 6;
-    Object.assign(box.style, { left: `${left + scrollX}px`, top: `${top + scrollY}px` });
+  const later = (action, ...values) => {
+    clearTimeout(timer);
+    timer = setTimeout(action, WAIT, ...values);
   };
   const show = async (link) => {
     if (link === shown) return;
     hide();
     shown = link;
     await load();
-    const url = new URL(link.href);
-    const html = PREVIEWS[`${url.pathname.split("/").pop()}${decodeURIComponent(url.hash)}`];
+    const html = PREVIEWS[link.pathname.split("/").pop() + decodeURIComponent(link.hash)];
     if (!html || shown !== link) return;
-    box = document.createElement("div");
-    box.className = "book-preview";
-    box.id = "book-preview";
-    box.setAttribute("role", "tooltip");
     box.innerHTML = html;
-    const tex = box.querySelector("div.math")?.dataset.tex; // an equation is read as it is written
-    if (tex) box.setAttribute("aria-label", tex);
-    box.addEventListener("pointerleave", later);
-    box.addEventListener("pointerenter", () => clearTimeout(timer));
+    box.ariaLabel = box.querySelector("div.math")?.dataset.tex ?? null; // an equation is read as it is written
     document.body.append(box);
     link.setAttribute("aria-describedby", box.id);
-    place(link);
+    const at = link.getClientRects()[0], room = document.documentElement.clientWidth;
+    const left = Math.max(8, Math.min(at.left, room - box.offsetWidth - 8));
+    const isAbove = at.top > box.offsetHeight + 12 && at.bottom + box.offsetHeight + 12 > innerHeight;
+    const top = isAbove ? at.top - box.offsetHeight - 6 : at.bottom + 6;
+    Object.assign(box.style, { left: `${left + scrollX}px`, top: `${top + scrollY}px` });
   };
-  const later = () => {
-    clearTimeout(timer);
-    timer = setTimeout(hide, WAIT);
+  const reference = ({ target }) => {
+    const link = target.closest?.("article a[href]");
+    return /#(equation|term|reference)-/.test(link?.hash) ? link : null;
   };
-  const link = (event) => {
-    const found = event.target.closest?.("article a[href]");
-    return found && KINDS.test(found.hash) ? found : null;
-  };
+  box.addEventListener("pointerleave", () => later(hide));
+  box.addEventListener("pointerenter", () => clearTimeout(timer));
   document.addEventListener("pointerover", (event) => {
-    const found = event.pointerType !== "touch" && link(event); // a tap follows the link
-    if (!found) return;
-    clearTimeout(timer);
-    timer = setTimeout(show, WAIT, found);
+    if (event.pointerType !== "touch" && reference(event)) later(show, reference(event)); // a tap follows the link
   });
-  document.addEventListener("pointerout", (event) => { if (link(event)) later(); });
+  document.addEventListener("pointerout", (event) => { if (reference(event)) later(hide); });
   document.addEventListener("focusin", (event) => {
-    const found = link(event);
-    if (found?.matches(":focus-visible")) show(found);
+    const link = reference(event);
+    if (link?.matches(":focus-visible")) show(link);
     else hide();
   });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
   addEventListener("pagehide", hide);
-})();
+}
