@@ -58,10 +58,17 @@ units: $(TOOLS)  # all of `make test` but the notebooks
 	$(RUN) ruff check .
 	$(PYTEST) $(TESTED) $(AT_ONCE)
 
+# The lower bounds of pyproject.toml as pins, of which a framework's own are later than the package's.
+ifeq ($(VERSIONS),oldest)
+BOUNDS = awk -F '"' '/^(dependencies|$(FRAMEWORK)|book|test) = /, /\]$$/ { for (i = 2; i < NF; i += 2) \
+	if (split($$i, at, ">=") == 2) pins[at[1]] = at[2] } END { for (name in pins) print name "==" pins[name] }' pyproject.toml
+endif
+
 ifdef VERSIONS
 test:  # in a set-up of its own; with other versions, outputs differ a little: errors count
+	$(if $(filter oldest newest,$(VERSIONS)),,$(error which versions? oldest or newest, got '$(VERSIONS)'))
 	$(PYTHON) -m venv --clear .venv-$(VERSIONS)
-	$(PYTHON) -m tools.versions $(VERSIONS) > .venv-$(VERSIONS)/versions.txt
+	$(BOUNDS) > .venv-$(VERSIONS)/versions.txt
 	.venv-$(VERSIONS)/bin/python -m pip install --constraint .venv-$(VERSIONS)/versions.txt --editable ".[test,$(FRAMEWORK)]"
 	.venv-$(VERSIONS)/bin/python -m pip install --no-deps d2l==1.0.3
 	OMP_NUM_THREADS=1 .venv-$(VERSIONS)/bin/python -m pytest $(NOTEBOOKS) $(TESTED) --nbval-lax $(NBVAL) $(AT_ONCE) -W default
@@ -72,6 +79,12 @@ else
 test: units  ## run all tests, and every notebook; DEVICE=cuda, CPUS=plainest (or all), VERSIONS=oldest (or newest): elsewhere
 	$(PYTEST) $(NOTEBOOKS) --nbval $(NBVAL) $(AT_ONCE)
 endif
+
+pins: $(READY)  # for constraints.txt, below its last comment: the newest that fit each other; a build for a GPU has its own
+	@sed '/^# All/,$$d; /^#/d; /^d2l=/d' constraints.txt > $(VENV)/by-hand.txt
+	@$(RUN) pip install --dry-run --ignore-installed --requirement $(VENV)/by-hand.txt ".[pytorch,jax,tensorflow,book,test,site]" | \
+		sed -n 's/^Would install //p' | tr ' A-Z_' '\na-z-' | sed -E 's/-([^-]*)$$/==\1/; s/\+.*//' | \
+		grep -vxFf $(VENV)/by-hand.txt | grep -vE '^(d2l-|cuda-|nvidia-|triton=)'
 
 notebooks: $(TOOLS)  ## bind the book of all frameworks, and execute what has changed; CHAPTER="4 5", these only; LANGUAGE=zh, with its catalogs
 	@$(BIND) bind $(CHAPTER) $(ONE) --languages $(LANGUAGE)
@@ -122,4 +135,4 @@ $(SITE): $(TOOLS)
 	@touch $@
 
 .PHONY: help lab check test notebooks worksheets grade site test-site pdf slides setup
-.PHONY: units
+.PHONY: units pins

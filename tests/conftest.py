@@ -82,6 +82,14 @@ def write_files(root: Path, files: dict[str, str]) -> None:
         path.write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
 
 
+def assert_stored(text: str, name: str) -> None:
+    """Assert that tests/data has this text; EXPECTED=write stores it there, to be read."""
+    path, text = DATA / name, "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+    if os.environ.get("EXPECTED") == "write":
+        path.write_text(text, encoding="utf-8")
+    assert text.splitlines() == path.read_text(encoding="utf-8").splitlines()
+
+
 @pytest.fixture
 def tiny(tmp_path, monkeypatch):
     """The root of a book of two chapters, in a folder with a space; it is the current folder."""

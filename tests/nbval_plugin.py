@@ -7,7 +7,7 @@ import nbformat
 from nbval import plugin
 
 from bookbinder.compare import apart, difference
-from bookbinder.solutions import unfolded
+from bookbinder.notebook import unfolded
 
 
 def pytest_configure():

@@ -1,13 +1,13 @@
 """A language that no one speaks: letters have marks, so that one sees what stays English.
 
 `PSEUDO` says this book's messages in it, and `pseudo_book` has catalogs in it. `told` tells what
-becomes of a chapter that has everything: `python -m tests.pseudo` stores it, to be looked at.
+becomes of a chapter that has everything.
 """
 
 import copy
+import json
 import re
 import shutil
-import tempfile
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -18,13 +18,12 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from bookbinder.book import FILE, Book, as_text, read_book, write_whole
-from bookbinder.language import catalog
-from bookbinder.language.catalog import PAGES, WORDS_IN_FORMULA, as_po, catalog_file, read_catalog
-from bookbinder.language.extract import page_file, templates, update_messages
-from bookbinder.language.say import COMPOSED, Language
-from bookbinder.markdown import Page, lines_of, shown_words
-from bookbinder.notebook import bind_translation, notebook_path, read_edition_chapters
-from bookbinder.publish import published
+from bookbinder.chapters import lines_of, shown_words
+from bookbinder.compose import after, bind, chapters_of, goal_of
+from bookbinder.language import catalog as po
+from bookbinder.language.catalog import PAGES, WORDS_IN_FORMULA, catalog_file, read_catalog
+from bookbinder.language.extract import as_po, page_file, templates, update_messages
+from bookbinder.notebook import fold_solutions, publish
 from bookbinder.worksheets import bind_worksheets
 from tests.conftest import DATA, ROOT, write_files
 from tests.this_book import BOOK
@@ -44,7 +43,6 @@ FILES = re.findall(
 )
 OUTPUT = re.compile(r"\n```(stream|\w+/[\w+]+)\n(.*?\n)```\n", re.DOTALL)
 MISTAKES = (DATA / "mistakes.txt").read_text("utf-8").splitlines()
-STORED = DATA / "everything_translated.txt"
 messages = cache(lambda: templates(BOOK))
 
 
@@ -65,11 +63,10 @@ def in_pseudo(catalog: Catalog, left_out: str = "\n") -> Catalog:
 @cache
 def said(name: str) -> dict[str, str]:
     """Return what this book's catalog of a name says in the pseudo-language."""
-    found = messages().get(catalog.INTERFACE if name == COMPOSED else name, Catalog(fuzzy=False))
-    return catalog.translations(in_pseudo(found))
+    return po.translations(in_pseudo(messages().get(name, Catalog(fuzzy=False))))
 
 
-PSEUDO = Language(LANGUAGE, said)
+PSEUDO = po.Language(LANGUAGE, said)
 
 
 def pseudo_book(root: Path) -> Book:
@@ -98,7 +95,8 @@ def with_outputs_of(text: str, notebook: NotebookNode) -> NotebookNode:
         data = dict(OUTPUT.findall(block))
         printed = data.pop("stream", "")
         cell.outputs += [new_output("stream", text=printed)] * bool(printed)
-        cell.outputs += [new_output("display_data", data)] * bool(data)
+        metadata = {"composed": json.loads(data.pop("composed/json", "{}"))}
+        cell.outputs += [new_output("display_data", data, metadata=metadata)] * bool(data)
     return notebook
 
 
@@ -108,27 +106,26 @@ def sample_book(root: Path) -> Book:
     (root / "d2l_attention").mkdir()
     (root / "d2l_attention/practice").symlink_to(ROOT / "d2l_attention/practice")
     book, texts = read_book(root), dict(FILES)
-    for chapter in read_edition_chapters(book, book.editions[0]):
-        notebook = published(chapter, chapter.notebook)
-        notebook = with_outputs_of(texts[f"book/{chapter.name}.md"], notebook)
-        write_whole(notebook_path(book.editions[0], chapter.name), as_text(notebook))
+    english = book.editions[0]
+    for chapter in chapters_of(book, english):
+        with_outputs_of(texts[f"book/{chapter.name}.md"], chapter.notebook)
+        chapter = after((publish, fold_solutions), chapter, goal_of(book, english))
+        write_whole(english.notebook(chapter.name), as_text(chapter.notebook))
     update_messages(book, LANGUAGE)
     for path in catalog_file(book, LANGUAGE, "").parent.glob("*.po"):
         catalog = in_pseudo(read_catalog(book, LANGUAGE, path.stem), "never translated")
         text = as_po(catalog, LANGUAGE).replace("square, whose", "cube, whose")  # it was another
         path.write_text(text, encoding="utf-8")
     update_messages(book, LANGUAGE)
-    bind_translation(book, book.edition("pytorch", LANGUAGE))
+    bind(book, book.edition("pytorch", LANGUAGE))
     bind_worksheets(book, book.edition("pytorch", LANGUAGE))
     return book
 
 
 def told(book: Book) -> str:
     """Return as text what the sample says, how its lines are read, and what becomes of them."""
-    chapter = read_edition_chapters(book, book.editions[0])[0]
-    page = Page(chapter, nbformat.read(notebook_path(book.editions[0], SAMPLE), as_version=4))
-    facts = [page.number, page.minutes(), page.equations(), page.anchors(), page.given()]
-    facts += [page.passage("question"), page.outputs, shown_words([chapter])]
+    chapter = chapters_of(book, book.editions[0])[0]
+    facts = [chapter.minutes, shown_words([chapter])]
     for name in (SAMPLE, "notation", "screen", *PAGES):
         catalog = read_catalog(book, LANGUAGE, name)
         facts += [f"{m.locations[0][0]}: {m.id}{' (fuzzy)' * m.fuzzy}" for m in catalog if m.id]
@@ -144,10 +141,6 @@ def told(book: Book) -> str:
             for output in cell.get("outputs", ()):
                 data = output.get("data", {"text": output.get("text")})
                 parts += [*data.values(), *map(str, output.get("metadata", {}).values())]
+    parts += [path.name for path in (book.root / "_build").rglob("*.svg")]
     parts += [page_file(book, LANGUAGE, name).read_text("utf-8") for name in PAGES]
     return "\n".join(dict.fromkeys(parts))  # what repeats stands once
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        STORED.write_text(told(sample_book(Path(folder))), encoding="utf-8")

@@ -1,14 +1,19 @@
-"""Cells of a notebook, run again in this process: what they show."""
+"""Cells of a notebook, run again in this process, and what a stored widget holds."""
 
 import ast
+import base64
+import json
+import re
 from collections.abc import Iterator
+from html import unescape
 
 import matplotlib
 import numpy as np
 import torch
 from matplotlib import pyplot as plt
 
-from bookbinder.solutions import read_bound
+from bookbinder.compare import WEIGHTS
+from bookbinder.notebook import read_bound
 from tests.this_book import BOOK
 
 CELLS = {  # by chapter: up to its explorer, or as far as they take little time
@@ -39,3 +44,20 @@ def replayed(number: str) -> Iterator:
                 yield cell, eval(compile(ast.Expression(body[-1].value), "a cell", "eval"), known)
     plt.close("all")
     torch.set_default_dtype(kind)  # which a chapter sets
+
+
+def held_by(html: str) -> dict:
+    """Return what a widget of a model tells its script."""
+    return json.loads(unescape(re.search(r' data-held="([^"]*)"', html)[1]))
+
+
+def unpacked(html: str) -> list[tuple[int, list[np.ndarray]]]:
+    """Return the training steps of each snapshot that a widget holds, with its arrays."""
+    held = held_by(html)
+    ends = np.cumsum([int(np.prod(shape)) for shape in held["shapes"]])
+    flat = [
+        np.split(np.frombuffer(base64.b64decode(text), "<f2").astype(float), ends)
+        for text in WEIGHTS.search(html)[0].split()
+    ]
+    arrays = [[p.reshape(s) for p, s in zip(f, held["shapes"], strict=False)] for f in flat]
+    return list(zip(held["steps"], arrays, strict=True))

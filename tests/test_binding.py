@@ -1,8 +1,4 @@
-"""Binding a book: all that is made of a sample is as expected; nothing stale or half-written.
-
-What is expected stands in data/sample/expected.txt. After a change on purpose, write it anew with
-`EXPECTED=write pytest tests/test_binding.py`, and read what git shows of it line by line.
-"""
+"""Binding a book: all that is made of a sample is as expected; nothing stale or half-written."""
 
 import contextlib
 import difflib
@@ -17,14 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from bookbinder import commands, notebook
+from bookbinder import commands, compose
 from bookbinder.__main__ import main
 from bookbinder.book import BookError, read_book, read_notebook, write_whole
-from bookbinder.notebook import stale_files
-from bookbinder.solutions import KEYS
-from tests.conftest import DATA, ROOT, write_files
+from bookbinder.compose import stale_files
+from bookbinder.notebook import KEYS
+from tests.conftest import DATA, ROOT, assert_stored, write_files
 
-EXPECTED = DATA / "sample/expected.txt"
 BOUND = ("bind", "worksheets", "worksheets --framework jax --no-outputs", "lab mine")
 CALLS = (  # of these, who does what is recorded
     "bind 1 sec --framework jax",
@@ -34,7 +29,7 @@ CALLS = (  # of these, who does what is recorded
     "site --framework jax --language zh",
     "slides",
 )
-PARTS = "bind_edition bind_translation update_messages grade_folder build_site build_alone"
+PARTS = "bind_edition update_messages grade_folder stale_files"
 LIKE = {  # what is shown is how a file differs from another one
     "d2l_attention/jax.py": "d2l_attention/torch.py",
     "notebooks/jax": "notebooks/pytorch/{0}",
@@ -78,7 +73,7 @@ def told(root, path):
 def sample(tmp_path_factory):
     """The folder of a book with all that was made of it, and what the commands said."""
     root = tmp_path_factory.mktemp("a book") / "sample"
-    shutil.copytree(DATA / "sample", root, ignore=shutil.ignore_patterns(EXPECTED.name))
+    shutil.copytree(DATA / "sample", root, ignore=shutil.ignore_patterns("expected.txt"))
     # As a user may have one, who ran `python -m ipykernel install` in another project.
     write_files(root, {"kernels/python3/kernel.json": '{"argv": [], "display_name": "other"}'})
     written, said = {*root.rglob("*")}, io.StringIO()
@@ -94,7 +89,9 @@ def sample(tmp_path_factory):
         print("JUPYTER_CONFIG_PATH =", os.environ["JUPYTER_CONFIG_PATH"])
         patch.chdir(root)
         for name in PARTS.split():
-            patch.setattr(commands, name, lambda _, *given, name=name: print(name, *given))
+            patch.setattr(commands, name, lambda _, *x, name=name: print(name, *x) or [])
+        site = lambda _, sources, editions: print("build", *(e.notebooks.name for e in editions))  # noqa: E731
+        patch.setattr(commands, "build", site)
         for command in CALLS:
             print(f"$ {command}")
             main(command.split())
@@ -113,10 +110,7 @@ def bound(sample, tmp_path, monkeypatch):
 
 
 def test_all_that_is_made_of_the_sample_is_as_expected(sample):
-    text = "\n".join(line.rstrip() for line in sample[1]) + "\n"
-    if os.environ.get("EXPECTED") == "write":
-        EXPECTED.write_text(text, encoding="utf-8")
-    assert text.splitlines() == EXPECTED.read_text(encoding="utf-8").splitlines()
+    assert_stored("\n".join(sample[1]), "sample/expected.txt")
 
 
 def change(path, old, new):
@@ -132,25 +126,39 @@ def test_stale_files_are_named(bound):
     change(bound / "book/01_first.md", "Words.", "Other words.")
     change(bound / MODULE, "x / 2", "x / 3")
     (bound / "notebooks/pytorch/old.ipynb").touch()
-    (bound / "notebooks/pytorch/figures/old.svg").touch()
-    (bound / "notebooks/pytorch/figures/box.svg").unlink()
     assert stale_files(book, book.editions[0]) == [
         f"{MODULE} differs from the #@save cells of the chapters",
         f"{FIRST} differs from book/01_first.md",
         f"{SECOND} differs from book/02_second.md",
-        "notebooks/pytorch/figures/box.svg is missing",
-        "notebooks/pytorch/figures/old.svg belongs to no chapter",
         "notebooks/pytorch/old.ipynb belongs to no chapter",
     ]
-    change(bound / "book/02_second.md", "x / 2", "x / 4")
-    assert main(["worksheets"]) == 1
+
+
+def test_drift_shows_all_that_fits_no_more(bound, capsys):
+    assert main(["drift", "jax"]) == 0
+    assert capsys.readouterr().out == "every entry of jax has its place\n"
+    change(bound / "book/02_second.md", "A sentence", "The sentence")
+    change(bound / "book/02_second.md", "x / 2", "x / 3")
+    assert main(["drift", "jax"]) == 1
+    told, error = capsys.readouterr()
+    assert told.splitlines() == [
+        "book/jax/02_second.md:3: no place has the line 'A sentence of PyTorch.'; most like it, "
+        "at book/02_second.md:5: 'The sentence of PyTorch.'",
+        "book/jax/02_second.md:6: 'half @8273fc90' is now 'half @b04b6724', at "
+        "book/02_second.md:8; compare, and renew it:",
+        "  < def half(x):  #@save",
+        "  <     return x / 3",
+        "  > def half(x):  #@save",
+        "  >     return 0.5 * x",
+    ]
+    assert error == "error: jax: 2 to look at\n"
 
 
 def test_only_changed_code_is_executed_again(bound, monkeypatch, capsys):
     def execute(chapter, *_):
         raise BookError(f"{chapter.name} would be executed")
 
-    monkeypatch.setattr(notebook, "execute", execute)
+    monkeypatch.setattr(compose, "execute", execute)
     change(bound / "book/02_second.md", "A sentence", "The sentence")
     change(bound / "book/jax/02_second.md", "A sentence", "The sentence")
     old = (bound / FIRST).read_text()

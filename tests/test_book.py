@@ -1,5 +1,6 @@
 """The book and its repository: files match their source, and say the same everywhere."""
 
+import importlib
 import json
 import os
 import re
@@ -12,32 +13,36 @@ import yaml
 from packaging.requirements import Requirement
 
 import d2l_attention
-from bookbinder.chapters import refuse_conflicts, tags_of
-from bookbinder.compose import title_in_contents
-from bookbinder.execution import cell_message, output_problems
+from bookbinder.chapters import refuse_conflicts, tags_of, title_in_contents
+from bookbinder.code import read_code
+from bookbinder.compose import stale_files
+from bookbinder.execution import check_outputs
 from bookbinder.markdown import slug
-from bookbinder.notebook import notebook_path, stale_files
-from bookbinder.worksheets import names_in, parsed, students
+from bookbinder.worksheets import worksheet
+from d2l_attention.practice.exercises import exercises_in
 from tests.conftest import ROOT
-from tests.this_book import BOOK, chapters, checked_exercises, pages
+from tests.this_book import BOOK, pages
 
 FIRST = BOOK.editions[0]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-TARGETS = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
+TARGETS = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("*.md"))}
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+PRACTICE = sorted(path.stem for path in (ROOT / "d2l_attention/practice").glob("chapter_*.py"))
+MODULES = [importlib.import_module(f"d2l_attention.practice.{name}") for name in PRACTICE]
+CHECKED = {exercise.number for module in MODULES for exercise in exercises_in(module)}
 of_each_edition = pytest.mark.parametrize("edition", BOOK.editions, ids=lambda e: e.framework)
 
 
 @of_each_edition
 def test_generated_files_are_what_the_source_gives(edition):
-    assert stale_files(BOOK, edition, chapters(edition)) == [], "run `make notebooks`"
+    assert stale_files(BOOK, edition) == [], "run `make notebooks`"
 
 
 @of_each_edition
 def test_cells_are_formatted_to_79_columns_and_folded_ones_only_draw(edition, tmp_path):
-    for chapter in chapters(edition):
+    for chapter in (page.chapter for page in pages(edition)):
         for index, cell in enumerate(chapter.notebook.cells):
             if cell.cell_type == "code":
                 where = chapter.where(index)
@@ -54,19 +59,18 @@ def test_cells_are_formatted_to_79_columns_and_folded_ones_only_draw(edition, tm
 @of_each_edition
 def test_outputs_are_whole_and_no_worksheet_shows_or_needs_a_solution(edition):
     for page in pages(edition):
-        for index, text in output_problems(page.executed):
-            pytest.fail(cell_message(page.chapter, page.executed, index, text))
-        sheet = students(page.chapter, page.executed)
+        check_outputs(page.chapter, page.executed)
+        sheet = worksheet(page.executed, page.name)
         kept = {line.strip() for cell in sheet.cells for line in cell.source.splitlines()}
         lines = [line.strip() for c in page.executed.cells for line in c.source.splitlines()]
         gone = [json.dumps(line)[1:-1] for line in lines if len(line) > 15 and line not in kept]
         shown = json.dumps([[cell.get("outputs"), cell.metadata] for cell in sheet.cells])
         assert [line for line in gone if line in shown] == [], page.name
         code = [cell for cell in page.executed.cells if cell.cell_type == "code"]
-        names = [(*names_in(parsed(cell)), "solution" in tags_of(cell)) for cell in code]
-        given = set().union(*(bound for bound, _, is_solution in names if not is_solution))
-        used = set().union(*(used for _, used, is_solution in names if not is_solution))
-        solved = set().union(*(bound for bound, _, is_solution in names if is_solution))
+        names = [(read_code(cell.source), "solution" in tags_of(cell)) for cell in code]
+        given = set().union(*(code.bound for code, is_solution in names if not is_solution))
+        used = set().union(*(code.used for code, is_solution in names if not is_solution))
+        solved = set().union(*(code.bound for code, is_solution in names if is_solution))
         assert not (used - given) & solved, page.name
 
 
@@ -81,15 +85,15 @@ def test_chapters_check_the_declared_exercises_and_each_has_a_solution_that_pass
                 if "solution" in tags_of(cell):
                     shown = str([output.get("data") for output in cell.outputs])
                     solved |= {number for number in numbers if f"{number} passed." in shown}
-        assert solved == asked == checked_exercises(page.number), page.name
+        declared = {number for number in CHECKED if number.startswith(f"{page.number}.")}
+        assert solved == asked == declared, page.name
 
 
 def test_teachers_have_every_exercise_in_a_table_and_as_homework_once():
     texts = [line.text for page in pages(FIRST) for line in page.lines]
     numbers = re.findall(r"^### Exercise (\d+\.\d+)\b", "\n".join(texts), re.M)
-    checked = set().union(*(checked_exercises(page.number) for page in pages(FIRST)))
     rows = re.findall(r"^\| (\d+\.\d+) \| [^|]+ \| ([^|]+) \|", PAGES["EXERCISES.md"], re.M)
-    assert [(n, "check" in kind) for n, kind in rows] == [(n, n in checked) for n in numbers]
+    assert [(n, "check" in kind) for n, kind in rows] == [(n, n in CHECKED) for n in numbers]
     homework = re.findall(r"^\| \d+ \|(?:[^|]*\|){3} ([^|]*) \|$", PAGES["TEACHING.md"], re.M)
     assert sorted(re.findall(r"\d+\.\d+", "\n".join(homework))) == sorted(numbers)
 
@@ -98,9 +102,9 @@ def test_the_readme_lists_every_chapter_with_its_title_and_minutes():
     rows = re.findall(r"^\| \[(.*)\]\((.*)\) \|.*\| (\d+) \| (\d*) \|$", PAGES["README.md"], re.M)
     numbered = (page for page in pages(FIRST) if page.number is not None)
     for row, page in zip(rows, numbered, strict=True):
-        title = title_in_contents(BOOK, page.name, page.lines[0].title)
-        minutes = (str(part or "") for part in page.minutes())
-        assert row == (title, BOOK.named(notebook_path(FIRST, page.name)), *minutes)
+        title = title_in_contents(BOOK, page.chapter)
+        minutes = (str(part or "") for part in page.chapter.minutes)
+        assert row == (title, BOOK.named(FIRST.notebook(page.name)), *minutes)
     for part in PAGES["README.md"].split("\n| **")[1:]:
         minutes = re.findall(r"\| (\d+) \| (\d*) \|$", part, re.M)
         sums = [f"{sum(int(m or 0) for m in of) / 60:g}" for of in zip(*minutes, strict=True)]

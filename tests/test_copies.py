@@ -1,20 +1,14 @@
-"""A reader's copies follow the book until the reader changes them: the story of data/copies.txt.
+"""A reader's copies follow the book until the reader changes them: the story of data/copies.txt."""
 
-`EXPECTED=write pytest tests/test_copies.py` tells it anew, to be read line by line.
-"""
-
-import os
 from contextlib import closing
-from types import SimpleNamespace
 
 import nbformat
 from nbformat.sign import NotebookNotary
 
 from bookbinder import copies
 from bookbinder.book import BookError, read_book
-from tests.conftest import DATA, write_files
+from tests.conftest import assert_stored, write_files
 
-EXPECTED = DATA / "copies.txt"
 FIRST, SECOND, NEW = "00_first.ipynb", "01_second.ipynb", "00_first.new.ipynb"
 STORY = [  # version of the book's first chapter, what the reader did, to which files
     ("v1", "came", ""),
@@ -78,8 +72,7 @@ def bring(root):
 
 
 def test_nothing_of_a_readers_is_lost_and_the_rest_follows_the_book(tiny, monkeypatch, capsys):
-    spoken = SimpleNamespace(said=lambda text: f"said: {text}")
-    monkeypatch.setattr(copies, "language_of", lambda *_: spoken)
+    monkeypatch.setattr(copies, "language_of", lambda *_: "said: {}".format)
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tiny / "jupyter"))
     story = []
     for version, did, file in STORY:
@@ -88,9 +81,7 @@ def test_nothing_of_a_readers_is_lost_and_the_rest_follows_the_book(tiny, monkey
         bring(tiny)
         story += [f"The reader {did} {file}".strip() + f", the book has {version}:"]
         story += [*capsys.readouterr().out.splitlines(), *held(tiny / "mine")]
-    if os.environ.get("EXPECTED") == "write":
-        EXPECTED.write_text("\n".join(story) + "\n")
-    assert story == EXPECTED.read_text().splitlines()
+    assert_stored("\n".join(story), "copies.txt")
 
 
 def test_copies_come_where_nothing_can_be_signed(tiny, monkeypatch, capsys):

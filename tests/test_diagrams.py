@@ -4,12 +4,12 @@ from xml.etree import ElementTree
 
 import draw
 
-from bookbinder.language.say import Language
+from bookbinder.language.catalog import Language
 from bookbinder.pictures import diagram_text, figure_messages
 from tests.pseudo import pseudo
 from tests.this_book import BOOK
 
-FIGURES = BOOK.source / "figures"
+FIGURES = BOOK.root / "notebooks/figures"
 SVG = "{http://www.w3.org/2000/svg}"
 TEXTS = {name: drawn() for name, drawn in draw.DIAGRAMS.items()}
 DRAWN = {name: ElementTree.fromstring(text) for name, text in TEXTS.items()}
@@ -37,7 +37,7 @@ def test_words_are_drawn_in_a_language_and_formulas_as_they_are():
     for formula in ("**W**_{q}", "tanh(2) = 0.96", "(b, n, d)", "True", "<pad>", "d2l_attention"):
         assert formula not in WORDS
     other = Language("id", lambda _: {text: pseudo(text) for text in WORDS})
-    made = ElementTree.fromstring(diagram_text(BOOK.source, "figures/card_2.svg", other))
+    made = ElementTree.fromstring(diagram_text(BOOK, "card_2.svg", other))
     for before, after in zip(DRAWN["card_2"].iter(), made.iter(), strict=True):
         words = before.text or ""  # the home page has the title and the description, too
         assert (after.text or "") == (pseudo(words) if words in WORDS else words)

@@ -31,18 +31,18 @@ each = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.number)
 
 @each
 def test_an_exercise_names_four_mistakes_and_lets_no_wrong_answer_through(exercise):
-    assert audit(exercise, FRAMEWORK) == []
+    assert audit(exercise) == []
     assert len(exercise.mistakes) >= 4
     assert find(exercise.number) is exercise  # so numbers are those of chapters, each only once
     if exercise.inputs:
         off = lambda *inputs: 1.001 * np.asarray(exercise.reference(*inputs), float) + 0.001  # noqa: E731
-        assert not examine(exercise, as_answer(off, FRAMEWORK), FRAMEWORK).passed
+        assert not examine(exercise, as_answer(off), FRAMEWORK).passed
 
 
 def test_the_audit_tells_of_inputs_on_which_a_mistake_cannot_be_seen():
     blind = copy(find("3.1"))
     blind.reference = blind.mistakes[0].wrong
-    assert any("give the same numbers" in told for told in audit(blind, FRAMEWORK))
+    assert any("give the same numbers" in told for told in audit(blind))
 
 
 @pytest.mark.slow
@@ -51,7 +51,7 @@ def test_a_teachers_seed_gives_inputs_of_its_own_with_which_no_named_mistake_pas
     seeded = [exercise.with_seed(seed) for seed in (1, 2, 1)]
     first, *others = (repr(one.cases()) for one in (exercise, *seeded))
     assert not exercise.inputs or first != others[0] == others[2] != others[1] != first
-    assert {*audit(seeded[0], FRAMEWORK)} <= {"a target holds one number many times"}
+    assert {*audit(seeded[0])} <= {"a target holds one number many times"}
 
 
 def numbers_in(text: str) -> set[float]:
@@ -94,7 +94,7 @@ def answers_to_import():
         for name, takes in ours.items():
             with contextlib.suppress(TypeError):
                 takes.bind(*first)
-                for f in (found[name], as_answer(found[name], FRAMEWORK)):
+                for f in (found[name], as_answer(found[name])):
                     right = examine(quick, f, FRAMEWORK, numbers_only=True).passed
                     passed += [(one.number, name)] * (right and examine(one, f, FRAMEWORK).passed)
     return passed

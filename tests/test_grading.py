@@ -17,15 +17,15 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bookbinder.book import BookError, write_whole
+from bookbinder.code import code_cells
 from bookbinder.grading import sandbox, session, table
-from bookbinder.grading.session import Question, Session, grade
+from bookbinder.grading.session import Question, grade
 from bookbinder.grading.table import grade_folder, questions_in
-from bookbinder.solutions import read_bound
-from bookbinder.worksheets import code_cells
+from bookbinder.notebook import read_bound
 from d2l_attention.practice import Exercise
 from d2l_attention.practice.checking import Result
 from tests.conftest import DATA, write_files
-from tests.this_book import BOOK, chapters
+from tests.this_book import BOOK
 
 EDITION = BOOK.editions[0]
 NAME = "12_scaled_dot_product_attention"
@@ -67,8 +67,7 @@ def hand_in(folder, **notebooks):
 
 
 def table_of(folder, name="exam"):
-    text = (folder / f"grades-{name}.csv").read_text("utf-8-sig")
-    return re.sub(r"\bn[0-9a-f]{16}\b", "its notebook", text).rstrip("\n")
+    return (folder / f"grades-{name}.csv").read_text("utf-8-sig").rstrip("\n")
 
 
 def add(sheet, number, cells, **words):
@@ -104,7 +103,7 @@ def graded(tmp_path_factory):
     sheets = [(before + code, questions), ([*before], []), ([*before], [])]
 
     def grade_sheet(sheet):
-        return grade(notebook_of(*sheet[0]), sheet[1], Session(EDITION.framework))
+        return grade(notebook_of(*sheet[0]), sheet[1], sandbox.Sandbox(EDITION.framework))
 
     with pytest.MonkeyPatch.context() as patch, socket.create_server(("127.0.0.1", 0)) as friend:
         patch.chdir(tmp_path_factory.mktemp("teacher"))
@@ -117,10 +116,10 @@ def graded(tmp_path_factory):
         for name, cells in SPELLINGS.items():
             add(sheets[2], name, cells if "check" in "".join(cells).lower() else [*cells, "CHECK"])
 
-        patch.setattr(session, "ALL", 1000)  # on a busy machine
+        patch.setattr(sandbox, "ALL", 1000)  # on a busy machine
         patch.setattr(sandbox, "MEMORY", 3 * 2**30)
         results = grade_sheet(sheets[0])
-        patch.setattr(session, "CELL", 3)
+        patch.setattr(sandbox, "CELL", 3)
         patch.setattr(session, "ANSWER", 3)
         lighten(patch, tmp_path_factory.mktemp("packages"))
         with ThreadPoolExecutor() as pool:
@@ -189,14 +188,13 @@ def asked(monkeypatch):
             results["1"] = Result("1", "error", "", "no answer after 10 s")
         return results
 
-    monkeypatch.setattr(table, "read_edition_chapters", lambda _, edition: chapters(edition))
     monkeypatch.setattr(table, "grade", grade)
-    monkeypatch.setattr(table, "started", lambda _: SimpleNamespace(stop=lambda: None))
+    monkeypatch.setattr(table, "Sandbox", lambda _: SimpleNamespace(start=list, close=list))
     return counts
 
 
 def test_a_class_is_graded_and_what_cannot_be_is_named(tmp_path, asked, capsys):
-    odd = {"ZERO": "0" * 5000, "PARENTHESES": "(" * 10**6, "QUOTES": "> - " * 10**4, "NULL": "\0"}
+    odd = {"PARENTHESES": "(" * 10**6, "QUOTES": "> - " * 10**4}
     strange = re.sub("|".join(odd), lambda word: odd[word[0]], CLASS["a strange notebook"][0])
     hand_in(tmp_path, **json.loads(CLASS["the notebooks"][0]), strange=strange, deep="[" * 10**5)
     (tmp_path / "utf16.ipynb").write_text(nbformat.writes(notebook_of(*PASSES)), "utf-16")
@@ -258,7 +256,8 @@ SPOILED = [  # by a spreadsheet
     ("0.5", "nan", "'1 points' of 'by ann' must be a number, got 'nan'"),
     ("by ann,0.5", "by ann,0,5", "more cells than columns in the row of 'by ann'"),
     ("by 0012345", "by ann", "two rows of 'by ann'"),
-    ("submission", "name", "with its column 'submission'"),
+    ("by ben", '"by ben', "it is no CSV in UTF-8. Mend it"),
+    ("submission", "name", "no column 'submission'. Mend it"),
 ]
 
 
@@ -275,11 +274,10 @@ def test_only_what_is_new_or_late_is_graded_again(tmp_path, asked):
     for edition, new, change in (
         (0, [3, 3], list),
         (0, [], lambda: hand_in(tmp_path, ben=["late", *FAILS[1:]])),
-        (0, [3, 1], list),  # what is late is asked once more, alone, and the next time
-        (0, [3, 1], lambda: (tmp_path / "grades-exam/ann.txt").unlink()),
-        (0, [3, 3, 1], seed.unlink),
-        (0, [3, 3, 1], list),
-        (1, [3, 3, 1], list),  # of another framework
+        (0, [3, 3], list),  # what is late is graded once more, alone, and the next time
+        (0, [3, 3], seed.unlink),
+        (0, [3, 3, 3], list),
+        (1, [3, 3, 3], list),  # of another framework
     ):
         asked.clear()
         grade_exam(tmp_path, BOOK.editions[edition])

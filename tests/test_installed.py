@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from bookbinder.book import read_book
-from bookbinder.notebook import read_edition_chapters
+from bookbinder.compose import chapters_of
 from tests.conftest import ROOT, TINY, write_files
 
 pytestmark = pytest.mark.slow
@@ -40,7 +40,7 @@ def test_pip_installs_what_the_cell_asks_where_the_package_is_missing_and_else_i
     address = f"file://localhost{repository}".replace(" ", "%20")
     write_files(tiny, {"book.toml": f'repository = "{address}"\n' + TINY["book.toml"]})
     book = read_book(tiny)
-    install = read_edition_chapters(book, book.editions[0])[0].notebook.cells[0].source
+    install = chapters_of(book, book.editions[0])[0].notebook.cells[0].source
     # Without the packages of the tests, and without a network, what this one needs is there.
     command = [sys.executable, "-S", "-c", f"{install}\nimport d2l_attention"]
     environment = os.environ | {"PYTHONPATH": str(tiny), "PIP_TARGET": str(tiny)}

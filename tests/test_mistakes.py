@@ -1,17 +1,20 @@
 """Mistakes in the book or its surroundings: each is one message that says where it is."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from bookbinder.book import BookError, chapter_named, read_book, read_notebook
-from bookbinder.chapters import read_chapter
+from bookbinder.book import BookError, chapter_named, read_book, read_notebook, write_whole
+from bookbinder.chapters import Chapter, read_chapter
 from bookbinder.execution import check_outputs, execute
-from bookbinder.module import compose_module, saved_in_cell
+from bookbinder.language.catalog import catalog_file, language_of
+from bookbinder.module import compose_module, saved_in
 from bookbinder.notation import read_notation
-from bookbinder.worksheets import students
+from bookbinder.worksheets import worksheet
 from tests.conftest import DATA, TINY, code_cell, write_files
+from tests.this_book import BOOK
 
 KEY, TABLE, JAX = 'title = "Tiny"', "[frameworks.pytorch]", "[frameworks.jax]\n"
 CHAPTER = "# 0. Title\n" + code_cell("shared = 1") + code_cell("import x", 'tags=["drawing"]')
@@ -27,7 +30,7 @@ def toml(folder, old, new):
 def chapter(folder, old="", new=""):
     (folder / "x.md").write_text(CHAPTER.replace(old, new, 1))
     found = read_chapter(folder / "x.md", "x.md")
-    students(found, found.notebook)
+    worksheet(found.notebook, "x")
     return found
 
 
@@ -38,11 +41,9 @@ def notation(folder, old, new):
 
 
 def saved(folder, *cells):
-    blocks = [
-        saved_in_cell(cell, lambda n, at=at: f"x.md:{10 * at + n - 1}", "x.md, Heading")
-        for at, cell in enumerate(cells, 1)
-    ]
-    compose_module(blocks, "# Made from x")
+    places = [[f"x.md:{10 * at + n}" for n in range(3)] for at, _ in enumerate(cells, 1)]
+    notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
+    compose_module(saved_in(Chapter("x", "x.md", notebook, places)), "# Made from x")
 
 
 def outputs(folder, *shown, count=1, source="x = 1", **metadata):
@@ -52,6 +53,12 @@ def outputs(folder, *shown, count=1, source="x = 1", **metadata):
 
 def executed(folder, source):
     execute(chapter(folder, "import x", source), folder, 2)
+
+
+def catalog(folder, text):
+    book = replace(BOOK, root=folder)
+    write_whole(catalog_file(book, "zh", "x"), text)
+    language_of(book, "zh").read("x")
 
 
 def shown(value, kind="text/plain"):
@@ -74,7 +81,7 @@ MISTAKES = [
     (chapter, '"drawing"', '"raise-exception"', "^x.md:8: unknown tag 'raise-.*mean 'raises-ex"),
     (chapter, "shared", "<<<<<<< x\nshared", "^x.md:4: a conflict of a merge .*: '<<<<<<< x'$"),
     (chapter, CHAPTER, "\n", "^x.md: is empty$"),
-    (chapter, "Title", "T\n<details>\n<summary>S</summary>", "^x.md:1: .*</details> in one cell"),
+    (chapter, "Title", "T\n<details>\n<summary>S</summary>", "^x: .*</details> in one cell"),
     (notation, "[[letter]]", "[[letter]", "^notation.toml: "),
     (notation, "shape", "shap", "'shap'"),
     (notation, "{ pytorch", "{ mxnet", r"\$A\$: code has no name for pytorch"),
@@ -84,8 +91,8 @@ MISTAKES = [
     (saved, "#@save\nx = 1\nprint(x)", r"^x.md:12: .*definitions only, got 'print\(x\)'"),
     (saved, "x = 1  # @save", "^x.md:10: write #@save or #@save private, got '# @save'"),
     (saved, *["def f(): pass  #@save"] * 2, "^x.md:20: 'f' is already saved at x.md:10"),
-    (saved, "def f(): return g()  #@save", "^x.md, Heading: saved code .*Undefined name `g`"),
-    (outputs, ERROR, "^x.md:4: code cell 1 of x: raises ValueError without .*\n    x = 1$"),
+    (saved, "def f(): return g()  #@save", "^x.md, x: saved code .*Undefined name `g`"),
+    (outputs, ERROR, "^x.md:4: code cell 1 of x: raises ValueError without .*\n    shared = 1$"),
     (partial(outputs, tags=["raises-exception"]), "raises-exception, but raises nothing"),
     (partial(outputs, tags=["nbval-ignore-output"]), "nbval-ignore-output without a comment"),
     (outputs, new_output("stream", name="stderr", text="old"), "writes to stderr"),
@@ -96,6 +103,9 @@ MISTAKES = [
     (executed, "import os\nos._exit(1)", "^x.md:8: code cell 2 of x: .*Kernel died.*\n    import"),
     (executed, "import time\ntime.sleep(60)", "cell 2 of x: .*timed out .* after 2 seconds"),
     (executed, "x = 1\nx / 0", "cell 2 of x: ZeroD.*: division by zero\n    x = 1\n    x / 0$"),
+    (catalog, 'msgid "a"\nmsgstr "b"\nhm\n', r"^book/locale/zh/x\.po:3: "),
+    (catalog, b"\xff", r"^book/locale/zh/x\.po: .*utf-8"),
+    (catalog, 'msgid "`x`"\nmsgstr "x。"\n', r"^book/locale/zh/x\.po: '`x`': lacks `x$"),
     (lambda folder: read_notebook(folder / "x"), "x is missing; run `make notebooks` first$"),
     (lambda _: read_notebook(DATA / "copies.txt"), "txt is no notebook .*notebooks` makes it"),
     (read_book, "run this from the root of the book"),

@@ -1,17 +1,16 @@
 """Outputs are compared as a reader sees them: by a function, under nbval, and at binding."""
 
 import base64
-import io
 import re
 
 import nbformat
 import numpy as np
 import pytest
-from matplotlib.image import imsave
 from nbformat import v4
 from nbval.plugin import IPyNbFile
 
-from bookbinder.compare import HTML, SVG, keep_equal_outputs, picture_difference
+from bookbinder.chapters import HTML, SVG
+from bookbinder.compare import keep_equal_outputs
 
 PICTURE = """<?xml version="1.0"?>
 <svg xmlns="http://www.w3.org/2000/svg" width="100pt" viewBox="0 0 100 80">
@@ -23,37 +22,19 @@ PICTURE = """<?xml version="1.0"?>
 </svg>
 """
 CHANGES = {  # what another CPU may draw, and what a reader could see: which part is named then
-    ("30.123456", "30.12345"): "",
+    ("30.123456", "30.13"): "",
     ("#0072b2", "#0274b0"): "",
     ("translate(3 4)", "translate(3.009 4)"): "",
-    ("30.123456", "30.2"): "after #line2d_1: '30.2', stored '30.123456'",
+    ("30.123456", "30.2"): "after #line2d_1: '30.2', stored '30.12'",
     ("#0072b2", "#0075b2"): "after #line2d_1: '#0075b2', stored '#0072b2'",
+    ("#0072b2", "0"): "after #line2d_1: '0', stored '#0072b2'",
     (" weight ", " weights "): "after #text_1: .*<!-- weights -->.*, stored .*<!-- weight -->",
     (">0.25<", ">0.250001<"): "after #text_2: .*>0.250001<.*, stored .*>0.25<",
-    ("L 30.123456 40", ""): "after #line2d_1: .*, stored ' L '",
+    ("L 30.123456 40", ""): "after #line2d_1: .*, stored ' L'",
     ("scale(0.09 -0.09)", "scale(0.091 -0.09)"): "stored .*scale\\(0.09 -0.09\\)",
     ("url(#p0123456789)", "url(#p0123456780)"): "stored",
 }
-
-
-@pytest.mark.parametrize(("change", "reason"), CHANGES.items())
-def test_what_a_reader_could_see_is_named(change, reason):
-    assert PICTURE.count(change[0]) == 1
-    told = picture_difference(PICTURE.replace(*change), PICTURE)
-    assert re.search(reason, told) if reason else told is None
-
-
-def test_ids_are_counted_and_bitmaps_are_compared_by_their_colors():
-    def image(brightness, digit):
-        imsave(file := io.BytesIO(), np.full((2, 2), brightness), vmin=0, vmax=1, format="png")
-        png = base64.b64encode(file.getvalue()).decode()
-        name = f"image{digit * 10}"
-        return f'<svg><image id="{name}" href="data:image/png;base64,{png}"/>#{name}</svg>'
-
-    renamed = re.sub("0123456789|abcdef0123", lambda found: found[0][::-1], PICTURE)
-    assert picture_difference(renamed, PICTURE) is None
-    assert picture_difference(image(0.5, "a"), image(0.505, "b")) is None
-    assert "after #image" in picture_difference(image(0.5, "a"), image(0.52, "a"))
+RENAMED = re.sub("0123456789|abcdef0123", lambda found: found[0][::-1], PICTURE)
 
 
 def pictures(*svgs):
@@ -71,14 +52,14 @@ def said(text, name="stdout"):
     return [v4.new_output("stream", name=name, text=text)]
 
 
-NEAR, FAR = (PICTURE.replace("30.123456", digits) for digits in ("30.12345", "30.2"))
 VALUES = np.array([0.5, -1.25, 3e-7, 0.0, 100.0])
 NEIGHBORS = np.nextafter(VALUES.astype(np.float16), np.float16(1000))
-OUTPUTS = [  # new and stored, and why they are not the same, if so
-    (pictures(NEAR), pictures(PICTURE), ""),
+# New and stored, and why they are not the same, if so.
+OUTPUTS = [(pictures(PICTURE.replace(*x)), pictures(PICTURE), why) for x, why in CHANGES.items()]
+OUTPUTS += [
+    (pictures(RENAMED), pictures(PICTURE), ""),
     (arcs(VALUES, NEIGHBORS), arcs(VALUES, VALUES), ""),
-    (pictures(FAR), pictures(PICTURE), "after #line2d_1: "),
-    (pictures(PICTURE, FAR), pictures(PICTURE, PICTURE), "picture 2 of 2: "),
+    (pictures(PICTURE, PICTURE[:-20]), pictures(PICTURE, PICTURE), "picture 2 of 2: "),
     (pictures(PICTURE), pictures(PICTURE, PICTURE), "the number of pictures is 1, stored 2"),
     (arcs(VALUES), arcs(VALUES - np.eye(5)[4]), "weights lie up to 1 from"),
     (arcs(VALUES), arcs(VALUES, VALUES), "another number of weights"),
@@ -99,7 +80,7 @@ def test_nbval_names_what_differs_and_binding_takes_it(tmp_path, request, new, s
     (cell,) = IPyNbFile.from_parent(request.session, path=path).collect()  # no kernel runs
     cell.ihook.pytest_itemcollected(item=cell)  # as pytest tells its plugins
     assert cell.compare_outputs(new, stored) is not bool(reason)
-    assert reason in "\n".join(cell.comparison_traceback)
+    assert re.search(reason, "\n".join(cell.comparison_traceback))
     keep_equal_outputs(bound := notebook(new), notebook(stored))
     assert bound == notebook(new if reason else stored)
     ignored = {"tags": ["nbval-ignore-output"]}  # it differs by nature

@@ -2,21 +2,23 @@
 
 import re
 from collections import Counter
+from functools import partial
 from io import BytesIO
 
 import pytest
 from babel.messages.mofile import read_mo
 
 from bookbinder import markdown as prose
-from bookbinder.chapters import number_of, read_chapter
-from bookbinder.language.catalog import BESIDE, PAGES, PRACTICE, catalog_file, translations
+from bookbinder.chapters import headings_of, number_of, read_chapter
+from bookbinder.compose import chapters_of
+from bookbinder.language import catalog
+from bookbinder.language.catalog import BESIDE, PAGES, PRACTICE, catalog_file, language_of
 from bookbinder.language.extract import compiled_file, page_file, translated_page
-from bookbinder.language.say import language_of, translated
 from bookbinder.notation import PAGE, read_notation
 from d2l_attention.frameworks import known, load
-from tests.conftest import ROOT
+from tests.conftest import ROOT, write_files
 from tests.pseudo import FILES, OUTPUT, SAMPLE, mistakes, with_outputs_of
-from tests.this_book import BOOK, chapters, pages
+from tests.this_book import BOOK, Page, pages
 
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:%|(?:[eE][-+]?\d+)?(?![\d.]*\w))")
 VERSIONED = ["Python", "matplotlib", "Matplotlib", "CUDA", "JupyterLab", "Unicode"]
@@ -37,13 +39,13 @@ def problems(pages, folder) -> list[str]:
     """Return everything that is wrong with the text of pages; `folder` holds their pictures."""
     named = {page.name: page for page in pages}
     checks = [form_problems, reference_problems, number_problems]
-    checks.append(lambda page: prose.link_problems(page, named, folder))
+    checks.append(partial(link_problems, pages=named, folder=folder))
     return [problem for page in pages for check in checks for problem in check(page)]
 
 
 def form_problems(page):
     """Check for parts of every chapter, one sentence per line, no raw markup, and equal folds."""
-    roles = {line.role for line in page.lines if line.role != "time" or any(page.minutes())}
+    roles = {x.role for x in page.lines if x.role != "time" or NUMBER.search(x.plain)}
     for role in PARTS - roles if page.number is not None else ():
         yield f"{page.chapter.where(0)}: the page lacks its part {role!r}"
     if page.number is not None and not page.text.startswith(title := f"# {page.number}. "):
@@ -66,7 +68,7 @@ def form_problems(page):
 
 def reference_problems(page):
     """Check that equations and references are numbered 1, 2, ..., and are there where named."""
-    tags, listed, cited, file = page.equations(), [], {}, page.chapter.file
+    tags, listed, cited, file = page.equations, [], {}, page.chapter.file
     for line in page.lines:
         for number in {*prose.EQUATION.findall(line.plain)} - {*tags}:
             if number.startswith(f"{page.number}."):
@@ -86,19 +88,53 @@ def reference_problems(page):
 
 def number_problems(page):
     """Check that numbers in prose, but small integers, are shown above, given in code, or cited."""
-    given = page.given()
+    given = numbers_in(page.code.replace("_", ""))
+    outputs = [[*map(seen, cell.get("outputs", []))] for cell in page.executed.cells]
+    shown = [numbers_in("\n".join(texts)) for texts in outputs]
     for line in page.lines if page.number is not None else ():
         if line.in_references or line.citations or line.role == "time":
             continue  # others look at citations, and the binder counts the minutes
         read = " ".join(n.content for n in line.nodes if not n.children and n.type != "html_inline")
         text = NAMED.sub("", THOUSANDS.sub("", prose.TAG.sub("", read or line.content)))
         links = [link.words for link in line.links if prose.EQUATION.fullmatch(link.words)]
-        for name in [*links, *(f"({number})" for number in page.equations())]:
+        for name in [*links, *(f"({number})" for number in page.equations)]:
             text = text.replace(name, "")
         for number in (match[0] for match in NUMBER.finditer(text)):
             needed = not number.isdigit() or len(number) > 2
-            if needed and not agrees(number, page.shown_above(line.cell) + given):
+            if needed and not agrees(number, sum(shown[: line.cell], given)):
                 yield f"{line.where}: no output above shows {number}: {line.text[:60]!r}"
+
+
+def numbers_in(text: str) -> list[float]:
+    return [float(number) for number in re.findall(r"\d+(?:\.\d*)?(?:[eE][-+]?\d+)?", text)]
+
+
+def seen(output) -> str:
+    """Return what a reader sees of an output, as text: of an explorer, all its frames."""
+    data = output.get("data", {})
+    html = data.get("text/html", "")
+    frames = " ".join(re.findall(r'data-(?:frames|curves|sliders)="([^"]*)"', html))
+    html = re.sub(r"<(style|script)>.*?</\1>|<[^>]*>", " ", html, flags=re.DOTALL)
+    texts = output.get("text", ""), output.get("evalue", ""), data.get("text/plain", "")
+    return "\n".join([*texts, html + frames])
+
+
+def link_problems(page, pages, folder):
+    """Check that links and the equations they name exist, and that pictures have alt text."""
+    for line in page.lines:
+        for link in line.links:
+            target, path, _, anchor = link.target, *link.target.partition("#")
+            if target.startswith(("https://", "http://")):
+                continue
+            if link.kind == "image" and not link.words.strip():
+                yield f"{line.where}: the picture {target} has no alt text"
+            goal = pages.get(path.removesuffix(".ipynb")) if path.endswith(".ipynb") else page
+            if goal is None or (goal is page and path and not (folder / path).exists()):
+                yield f"{line.where}: {path} does not exist"
+            elif anchor and anchor not in goal.anchors:
+                yield f"{line.where}: {goal.name} has no heading #{anchor}"
+            elif (named := prose.EQUATION.match(link.words)) and named[1] not in goal.equations:
+                yield f"{line.where}: {goal.name} has no equation {named[0]}"
 
 
 def agrees(number: str, shown: list[float]) -> bool:
@@ -114,12 +150,12 @@ def agrees(number: str, shown: list[float]) -> bool:
 def page(name, text, folder):
     (folder / f"{name}.md").write_text(OUTPUT.sub("", text).replace("{{minutes}}", "5 minutes"))
     chapter = read_chapter(folder / f"{name}.md", name)
-    return prose.Page(chapter, with_outputs_of(text, chapter.notebook))
+    return Page(chapter, with_outputs_of(text, chapter.notebook))
 
 
 @pytest.mark.parametrize(("old", "new", "told"), mistakes("author"))
 def test_a_mistake_is_found_where_it_stands(tmp_path, old, new, told):
-    (tmp_path / "idea_(b).svg").touch()
+    write_files(tmp_path, {"figures/idea_(b).svg": ""})
     text, notation = (dict(FILES)[f"book/{name}.md"] for name in (SAMPLE, "notation"))
     pages = [page("notation", notation, tmp_path), page(SAMPLE, text, tmp_path)]
     assert problems(pages, tmp_path) == []
@@ -143,8 +179,7 @@ def letter_problems(edition):
     text, code, declared = {}, {}, Counter()
     for page in pages(edition):
         text[page.number] = page.text if page.name != PAGE else ""
-        cells = page.executed.cells
-        code[page.number] = "\n".join(x.source for x in cells if x.cell_type == "code")
+        code[page.number] = page.code
     text[None], code[None] = "\n".join(text.values()), "\n".join(code.values())
     for letter in read_notation(BOOK.source, edition.framework):
         symbols = letter.symbol.split(", ")
@@ -159,7 +194,7 @@ def letter_problems(edition):
 
 @pytest.mark.parametrize("edition", EDITIONS, ids=lambda edition: edition.framework)
 def test_numbers_links_citations_letters_and_terms_of_this_book_are_right(edition):
-    found = problems(pages(edition), edition.notebooks)
+    found = problems(pages(edition), BOOK.source)
     found += [*foreign_terms(edition), *letter_problems(edition)]
     assert not found, "\n".join(["", *found])
 
@@ -186,10 +221,11 @@ def test_a_language_has_the_words_of_its_field_and_its_plan_of_lectures_the_head
             assert not found or file in allowed, f"{file}: {found[0]!r}, but {instead}: {text}"
     folder = ROOT if language == ENGLISH else catalog_file(BOOK, language.tag, "").parent
     lectures = re.findall(r"^\| (\d+) \| (.*)$", (folder / "TEACHING.md").read_text("utf-8"), re.M)
-    numbered = [chapter for chapter in chapters(FIRST) if number_of(chapter.name) is not None]
+    taught = chapters_of(BOOK, BOOK.edition(FIRST.framework, language.tag))
+    numbered = [chapter for chapter in taught if number_of(chapter.name) is not None]
     for (number, plan), chapter in zip(lectures, numbered, strict=True):
         assert number == str(number_of(chapter.name))
-        titles = [line.title for line in prose.headings_of(translated(chapter, language))]
+        titles = [line.title for line in headings_of(chapter)]
         for named in re.findall(r"\*([^*]+)\*", plan):
             assert any(title.startswith(named) for title in titles), (number, named)
 
@@ -200,7 +236,7 @@ def test_catalogs_are_those_of_the_book_and_made_into_files(language):
     names = {path.stem for path in catalog_file(BOOK, language.tag, "").parent.glob("*.po")}
     assert names == {*BOOK.chapters, *BESIDE}
     stored = compiled_file(BOOK, language.tag).read_bytes()
-    assert translations(read_mo(BytesIO(stored))) == language.read(PRACTICE)
+    assert catalog.translations(read_mo(BytesIO(stored))) == language.read(PRACTICE)
     for page in PAGES:
         file = page_file(BOOK, language.tag, page)
         assert file.read_text("utf-8") == translated_page(BOOK, language.tag, page)

@@ -1,35 +1,33 @@
 """The book of this repository, read once for all tests, which must not change it."""
 
-import importlib.util
 from functools import cache
 
+from nbformat import NotebookNode
+
 from bookbinder.book import Edition, read_book
-from bookbinder.chapters import Chapter
-from bookbinder.markdown import Page
-from bookbinder.notebook import notebook_path, read_edition_chapters
-from bookbinder.solutions import read_bound
-from d2l_attention.practice.exercises import exercises_in
+from bookbinder.chapters import Chapter, lines_of, number_of
+from bookbinder.compose import chapters_of
+from bookbinder.markdown import TAG, jupyter_anchor
+from bookbinder.notebook import read_bound
 from tests.conftest import ROOT
 
 BOOK = read_book(ROOT)
 
 
-@cache
-def chapters(edition: Edition) -> list[Chapter]:
-    return read_edition_chapters(BOOK, edition)
+class Page:
+    """A chapter with its lines of prose, fenced blocks left out, and as it was executed."""
+
+    def __init__(self, chapter: Chapter, executed: NotebookNode):
+        self.chapter, self.executed, self.lines = chapter, executed, lines_of(chapter)
+        self.name, self.number = chapter.name, number_of(chapter.name)
+        sources = {"markdown": [], "code": []}
+        for cell in chapter.notebook.cells:
+            sources[cell.cell_type].append(cell.source)
+        self.text, self.code = ("\n\n".join(texts) for texts in sources.values())
+        self.equations = TAG.findall(self.text)
+        self.anchors = [jupyter_anchor(line.title) for line in self.lines if line.level]
 
 
 @cache
 def pages(edition: Edition) -> list[Page]:
-    return [
-        Page(chapter, read_bound(notebook_path(edition, chapter.name)))
-        for chapter in chapters(edition)
-    ]
-
-
-def checked_exercises(number: int | None) -> set[str]:
-    """Return the exercises of a chapter that are declared to have a check."""
-    name = f"d2l_attention.practice.chapter_{number or 0:02}"
-    if number is None or not importlib.util.find_spec(name):
-        return set()
-    return {exercise.number for exercise in exercises_in(importlib.import_module(name))}
+    return [Page(c, read_bound(edition.notebook(c.name))) for c in chapters_of(BOOK, edition)]

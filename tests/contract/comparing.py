@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from d2l_attention.practice.gradients import central_differences
+from d2l_attention.practice.checking import central_differences
 from tests.contract.framework import adapter, array, dtype_of, framework, numpy
 
 HALF = ("float16", "bfloat16")

@@ -1,6 +1,7 @@
 """Checks: what a reader may hand in, and what is said about it."""
 
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -159,6 +160,17 @@ def test_right_numbers_pass_whatever_holds_them_but_where_a_gradient_counts():
         lenient, strict = check(ROUGH, answer), check(STRICT, answer)
         assert (lenient.passed, strict.mistake) == (True, "another type")
         assert strict.message in lenient.message
+
+
+def test_what_is_displayed_names_its_messages_and_their_fields(monkeypatch):
+    displayed = []
+    display = SimpleNamespace(display=lambda data, raw, metadata: displayed.append(metadata))
+    notebook = SimpleNamespace(get_ipython=lambda: True, display=display)
+    monkeypatch.setitem(sys.modules, "IPython", notebook)
+    message = check(HALVES, lambda x: x / 0).message
+    (text, (_, fields)), verdict = displayed.pop()["composed"].items()
+    assert (text, fields) == (message, {"what": "infinite"})
+    assert verdict == ("0.3 wrong.", ["{number} wrong.", {"number": "0.3"}])
 
 
 def test_an_unknown_exercise_is_named():

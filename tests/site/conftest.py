@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from bookbinder.book import read_book, read_notebook
+from bookbinder.site import folder_of
 from bookbinder.site.printing import FLAGS, chromium_path
-from bookbinder.site.settings import folder_of
 
 os.environ.setdefault("D2L_DEVICE", "cpu")
 os.environ["MPLBACKEND"] = "agg"
@@ -24,7 +24,7 @@ NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 GATHER = Path(__file__).with_name("gather.js").read_text(encoding="utf-8").strip()
 AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 BOOK = read_book(ROOT)
-FURTHER = tuple(f"{folder_of(e, BOOK.editions)}/" for e in BOOK.editions[1:])
+FURTHER = tuple(f"{folder_of(BOOK, e)}/" for e in BOOK.editions[1:])
 
 
 @pytest.fixture(scope="session")

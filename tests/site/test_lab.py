@@ -12,7 +12,7 @@ import nbformat
 from conftest import ROOT, open_page
 from nbformat.sign import NotebookNotary
 
-from bookbinder.publish import DECIDE
+from bookbinder.notebook import DECIDE
 
 COMMAND = ["timeout", "--kill-after=10", "300"]  # a kernel that is just starting can hold it up
 COMMAND += ["make", "--old-file=.venv/ready-pytorch", "lab", f'RUN="{sys.executable}" -m']

@@ -11,9 +11,8 @@ import pytest
 from conftest import BOOK, GATHER, SITE, open_page
 
 from bookbinder.book import read_notebook
-from bookbinder.notebook import notebook_path
 from bookbinder.site.printing import READY, TEXT_WIDTH, print_book
-from bookbinder.slides import page_of, slides_of
+from bookbinder.slides import html_of, slides_of
 
 CHAPTER, TITLE = "14_distance_bilinear_cosine", "14.Distance,bilinear,cosine"
 WIDE = """() => document.querySelector("article div.math").insertAdjacentHTML("afterend",
@@ -73,8 +72,8 @@ def test_a_page_from_the_browser_has_its_folded_code_and_hints_and_no_answer(rea
 @pytest.mark.parametrize("chapter", DECKS)
 def test_every_slide_can_be_seen_and_read_without_a_network(browser, tmp_path, chapter):
     file = tmp_path / "slides.html"
-    slides = slides_of(read_notebook(notebook_path(FIRST, chapter)))
-    file.write_text(page_of(slides, FIRST), encoding="utf-8")
+    slides = slides_of(read_notebook(FIRST.notebook(chapter)))
+    file.write_text(html_of(slides, FIRST), encoding="utf-8")
     context = browser.new_context(viewport={"width": 1280, "height": 720})
     page = open_page(context, file.as_uri())
     page.wait_for_selector("html[data-ready]", state="attached")

@@ -14,13 +14,15 @@ FOCUS = "[...document.querySelectorAll('*')].indexOf(document.activeElement)"
 ALONE = {"java_script_enabled": False, "color_scheme": "dark"}
 STYLE = "e => getComputedStyle(e)"
 PICTURES = "article section > p > img, .cell_output img"  # diagrams, heat maps
+IS_TURNED = f"{STYLE}.filter.startsWith('invert')"
 LOOKS = [  # a page, how it is opened, some parts, how each of them looks
     (DECIDE, ALONE, ".tag_decide .cell_output", f"{STYLE}.filter", "none"),
     ("07_a_model_that_writes.html", ALONE, ".writer .out", "e => e.innerText.length > 300", True),
     (CHAPTER, ALONE, "div.math > mjx-container >> visible=true", "e => e.clientHeight > 9", True),
     (CHAPTER, ALONE, "blockquote.box", f"{STYLE}.backgroundColor", "rgb(244, 246, 248)"),
-    (DECIDE, {"color_scheme": "dark", "theme": "light"}, PICTURES, f"{STYLE}.colorScheme", "light"),
-    (DECIDE, {"color_scheme": "light", "theme": "dark"}, PICTURES, f"{STYLE}.colorScheme", "dark"),
+    (DECIDE, {"color_scheme": "dark", "theme": "light"}, PICTURES, IS_TURNED, False),
+    (DECIDE, {"color_scheme": "light", "theme": "dark"}, PICTURES, IS_TURNED, True),
+    (DECIDE, {"color_scheme": "dark", "theme": "auto"}, PICTURES, IS_TURNED, True),
 ]
 AROUND = """marks => marks.map((mark) => (mark.previousSibling?.data.at(-1) ?? "")
   + mark.textContent + (mark.nextSibling?.data?.[0] ?? ""))"""
@@ -91,7 +93,7 @@ def test_search_leads_to_what_answers_and_finds_a_letter_as_a_word(reading):
 
 
 def test_the_switch_keeps_chapter_and_heading(reading):
-    goal = f"{CHAPTER}#Check-the-sizes"
+    goal = f"{CHAPTER}#check-the-sizes"
     page = reading(goal)
     first, *further = zip(BOOK.editions, ("", *FURTHER), strict=True)
     for edition, folder in (*further, first):

@@ -11,8 +11,7 @@ from conftest import BOOK, GATHER, ROOT, SERVED, widgets
 
 from d2l_attention import torch as d2l
 from d2l_attention.practice import explore
-from d2l_attention.practice.arcs import held_by, unpacked
-from tests.replay import replayed
+from tests.replay import held_by, replayed, unpacked
 
 EXPLORERS = widgets("d2l-explorer")
 MODELS, *FURTHER = (widgets("d2l-arcs", edition.framework) for edition in BOOK.editions)
@@ -89,6 +88,12 @@ def test_a_click_makes_a_plane_large_and_another_sets_the_nearest_values(alone):
     for x, column, row in ((3, 0, -1), (sizes[1] - 3, -1, -1)):
         planes.nth(1).click(position={"x": x, "y": 3})
         assert shown(root)["told"][1:] == [across[column], up[row]]
+
+
+def test_a_widget_whose_data_a_viewer_removed_stops_no_other(alone):
+    for html in (EXPLORERS["03"], MODELS["00"]):
+        root = alone(re.sub(r' data-\w+="[^"]*"', "", SCRIPTS.sub("", html)) + html)
+        root.last.locator("input").first.wait_for(timeout=9000)
 
 
 def test_buttons_go_through_the_frames(alone):
