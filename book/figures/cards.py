@@ -1,43 +1,17 @@
 """The cards of the home page: one detail of each part of the book, in the strokes of the strip."""
 
 from collections.abc import Callable, Sequence
-from inspect import cleandoc
 
-from kit import (
-    CARD,
-    DIAGRAMS,
-    KEY,
-    MASKED,
-    PALE,
-    QUERY,
-    SOFT,
-    WEIGHT,
-    Drawing,
-    Role,
-    Say,
-    softmax,
-)
+from kit import CARD, KEY, MASKED, PALE, QUERY, SOFT, WEIGHT, Drawing, Role, diagram, softmax
 from strip import GRAY, mix
 
 CARD_SIZE = 320, 176
 LARGE = 18  # letters on a card
 
 
-def card(part: int) -> Callable[[Callable[[Drawing], None]], Callable[[Drawing], None]]:
+def card(part: int) -> Callable:
     """Register the card of a part; the docstring says what it shows."""
-
-    def register(draw: Callable[[Drawing], None]) -> Callable[[Drawing], None]:
-        title, _, desc = cleandoc(draw.__doc__ or "").partition(".\n\n")
-
-        def drawn(say: Say = str) -> str:
-            d = Drawing(*CARD_SIZE, title, " ".join(desc.split()), say)
-            draw(d)
-            return d.svg()
-
-        DIAGRAMS[f"card_{part}"] = drawn
-        return draw
-
-    return register
+    return diagram(*CARD_SIZE, f"card_{part}")
 
 
 def blue(weight: float) -> Role:

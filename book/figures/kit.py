@@ -356,7 +356,7 @@ Drawn = Callable[..., str]  # draws in English, or in the language of its argume
 DIAGRAMS: dict[str, Drawn] = {}  # name of the file: what returns its text
 
 
-def diagram(width: int, height: int) -> Callable[[Callable[[Drawing], None]], Drawn]:
+def diagram(width: int, height: int, name: str = "") -> Callable[[Callable], Drawn]:
     """Register a function that draws on a card; its docstring holds title and description."""
 
     def register(draw: Callable[[Drawing], None]) -> Drawn:
@@ -367,7 +367,7 @@ def diagram(width: int, height: int) -> Callable[[Callable[[Drawing], None]], Dr
             draw(d)
             return d.svg()
 
-        DIAGRAMS[draw.__name__] = drawn
+        DIAGRAMS[name or draw.__name__] = drawn
         return drawn
 
     return register
