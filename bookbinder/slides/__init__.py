@@ -12,9 +12,10 @@ from pathlib import Path
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from bookbinder.book import Book, BookError, Edition, read_notebook, write_whole
+from bookbinder.book import ENGLISH, Book, BookError, Edition, read_notebook, write_whole
 from bookbinder.chapters import NO_SLIDE, fold_of, tags_of
 from bookbinder.markdown import CITATION, Line, markdown_lines
+from bookbinder.notebook import with_own_pictures
 
 TEMPLATE = Path(__file__).with_name("slides.html.j2")
 SCRIPTS = {  # distribution -> its folder of scripts
@@ -52,8 +53,10 @@ def html_of(slides: NotebookNode, edition: Edition) -> str:
         exclude_anchor_links=True,
     )
     exporter.config.CSSHTMLHeaderPreprocessor.style = "default"
-    resources = {"metadata": {"path": str(edition.notebooks)}, "language": edition.tag}
-    return exporter.from_notebook_node(slides, resources)[0]
+    # nbconvert takes pictures from below one folder: English notebooks share the one beside theirs.
+    folder = edition.notebooks.parent if edition.language == ENGLISH else edition.notebooks
+    resources = {"metadata": {"path": str(folder)}, "language": edition.tag}
+    return exporter.from_notebook_node(with_own_pictures(slides), resources)[0]
 
 
 def slides_of(notebook: NotebookNode) -> NotebookNode:
