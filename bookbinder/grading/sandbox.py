@@ -3,6 +3,7 @@
 bubblewrap makes it out of this machine's Python.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -114,7 +115,10 @@ class Sandbox:
         process, self.process = self.process, None
         if process:
             process.kill()
-            process.communicate()
+            process.wait()  # whatever reads from it in another thread reads to the end
+            for stream in (process.stdin, process.stdout):
+                with contextlib.suppress(OSError, ValueError):
+                    stream.close()
 
 
 def variables(framework: str, cache: Path) -> dict[str, str]:
