@@ -104,7 +104,11 @@ def grade_folder(
     if os.geteuid() == 0:
         print("warning: as root, nothing bounds a student's processes", file=sys.stderr)
     memory, seed = folder / f".grades-{name}.json", private_seed(folder)
-    records = json.loads(memory.read_text()) if memory.exists() else {}
+    try:
+        records = json.loads(memory.read_text("utf-8")) if memory.exists() else {}
+    except ValueError:
+        again = "delete it to grade all again, and to lose which points were the grader's"
+        raise BookError(f"{memory} is broken: {again}") from None
     for submission in submissions:
         submission.record |= records.get(submission.name, {})
     asked = [q._replace(exercise=q.exercise.with_seed(seed)) for q in questions]
@@ -249,7 +253,7 @@ def grade_all(
     submissions: list[Submission], questions: list[Question], framework: str, of: str
 ) -> None:
     """Grade what is new or was late, several at once; `of` is what else it depends on."""
-    asked = framework, of, [question.answer for question in questions]
+    asked = framework, of, [(q.answer, q.exercise.cases()) for q in questions]
     sandboxes: list[Sandbox] = []
 
     def digest(submission: Submission) -> str:
@@ -293,11 +297,7 @@ def grade_all(
 
 
 def read_table(task: Task) -> tuple[list[str], dict[str, dict[str, str]]]:
-    """Return the columns and the rows, by name, of the table as a teacher has saved it.
-
-    Raises:
-        BookError: A point could be lost.
-    """
+    """Return columns and rows, by name, as a teacher saved them, or BookError: a point is lost."""
 
     def wrong(what: str) -> BookError:
         return BookError(f"{task.table}: {what}. Mend it, then call again: nothing is written")
