@@ -16,7 +16,7 @@ from bookbinder.compare import keep_equal_outputs
 from bookbinder.execution import check_outputs, execute
 from bookbinder.language.catalog import language_of, messages_of, worded
 from bookbinder.language.say import in_outputs, translated
-from bookbinder.module import bind_module, module_text
+from bookbinder.module import bind_modules, module_texts
 from bookbinder.notation import notation_table
 from bookbinder.overlay import lay_over
 from bookbinder.pictures import bring_pictures
@@ -128,11 +128,11 @@ def chapters_of(book: Book, edition: Edition, steps: Sequence[Step] = TEXT) -> l
 
 
 def bind(book: Book, edition: Edition, wanted: Container[str] = ()) -> None:
-    """Write the notebooks of an edition, all or some; of an English one the module before them."""
+    """Write the notebooks of an edition, all or some; of an English one the modules before them."""
     goal, chapters = goal_of(book, edition), chapters_of(book, edition)
     runs = edition.language == ENGLISH
     if runs:
-        bind_module(book, edition, chapters)
+        bind_modules(book, edition, chapters)
     else:
         bring_pictures(book, [c.notebook for c in chapters], edition.notebooks, goal._)
     for chapter in chapters:
@@ -151,8 +151,8 @@ def bind(book: Book, edition: Edition, wanted: Container[str] = ()) -> None:
 def stale_files(book: Book, edition: Edition) -> list[str]:
     """Say which generated files of an English edition differ from what is written, line by line."""
     goal, chapters = goal_of(book, edition), chapters_of(book, edition)
-    module = module_text(book, edition, chapters)
-    files = {edition.module: ("the #@save cells of the chapters", module)}
+    modules = module_texts(book, edition, chapters).items()
+    files = {path: ("the #@save cells of the chapters", text) for path, text in modules}
     for chapter in chapters:
         path = edition.notebook(chapter.name)
         text = as_text(after(STORED, chapter, goal).notebook) if path.exists() else ""

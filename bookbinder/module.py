@@ -12,14 +12,16 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from bookbinder.book import COMMAND, PACKAGE, Book, BookError, Edition, write_whole
-from bookbinder.chapters import Chapter, headings_of
+from bookbinder.chapters import Chapter
 from d2l_attention.frameworks import load
 
 MARK = "#@save"
 PRIVATE = "#@save private"  # saved, but no public name of the module
-MARKED = re.compile(r"[ \t]*(# *@ *save *(?:private)?)[ \t]*$", re.IGNORECASE | re.MULTILINE)
+MODEL = "#@save model"  # saved in the module of Part I's model
+MARKED = re.compile(r"[ \t]*(# *@ *save *(?:private|model)?)[ \t]*$", re.IGNORECASE | re.MULTILINE)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 CAN_BE_SAVED = (*DEFINITIONS, *IMPORTS, ast.Assign, ast.AnnAssign)
@@ -28,47 +30,54 @@ OPTIONS = ["--isolated", "--line-length=100", "--target-version=py311", "--quiet
 
 @dataclass
 class Saved:
-    origin: str  # where a reader finds it: chapter and heading
+    origin: str  # where a reader finds it: the file of its chapter
     imports: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)  # everything but the imports
     names: dict[str, str] = field(default_factory=dict)  # name -> "file:line" of its definition
     public: list[str] = field(default_factory=list)  # the names that readers are to use
+    is_model: bool = False
 
 
-def bind_module(book: Book, edition: Edition, chapters: list[Chapter]) -> None:
-    """Write the module, after a Python of its own has run it."""
-    text, path = module_text(book, edition, chapters), edition.module
-    if path.exists() and path.read_bytes() == text.encode():
-        return
-    trial = subprocess.run([sys.executable], input=text, capture_output=True, encoding="utf-8")
-    if trial.returncode:
-        reason = trial.stderr.strip().splitlines()[-1]
-        raise BookError(f"{book.named(path)}: cannot be imported: {reason}")
-    write_whole(path, text)
+def bind_modules(book: Book, edition: Edition, chapters: list[Chapter]) -> None:
+    """Write the modules, each after a Python of its own has run it."""
+    for path, text in module_texts(book, edition, chapters).items():
+        if path.exists() and path.read_bytes() == text.encode():
+            continue
+        trial = subprocess.run([sys.executable], input=text, capture_output=True, encoding="utf-8")
+        if trial.returncode:
+            reason = trial.stderr.strip().splitlines()[-1]
+            raise BookError(f"{book.named(path)}: cannot be imported: {reason}")
+        write_whole(path, text)
 
 
-def module_text(book: Book, edition: Edition, chapters: list[Chapter]) -> str:
-    header = (
-        f"# Made from the #@save cells of book/ by `{COMMAND}`: change these, not this file.\n"
-        f'"""{book.title} in {edition.name}: the functions that the chapters derive."""'
-    )
+def module_texts(book: Book, edition: Edition, chapters: list[Chapter]) -> dict[Path, str]:
+    """Return the module, and that of the model where a chapter saves one."""
     saved = [block for chapter in chapters for block in saved_in(chapter)]
-    imported = {line.split()[1].split(".")[0] for block in saved for line in block.imports}
-    if imported & set(load(edition.framework).PACKAGES):
-        header += "\n\nfrom d2l_attention.frameworks import check_installed"
-        header += f'\n\ncheck_installed("{edition.framework}")'
-    return compose_module(saved, header)
+    others = [block for block in saved if not block.is_model]
+    imports = [line for block in others for line in block.imports]  # both keep what they use
+    header = f"# Made from the #@save cells of book/ by `{COMMAND}`: change these, not this file.\n"
+    header += f'"""{book.title} in {edition.name}: %s."""'
+    first = header % "the functions that the chapters derive"
+    if {line.split()[1].split(".")[0] for line in imports} & set(load(edition.framework).PACKAGES):
+        first += "\n\nfrom d2l_attention.frameworks import check_installed"
+        first += f'\n\ncheck_installed("{edition.framework}")'
+    texts = {edition.module: compose_module(others, first)}
+    if model := [block for block in saved if block.is_model]:
+        ours, names = ({n for b in blocks for n in b.names} for blocks in (model, others))
+        names, path = ", ".join(sorted(names - ours)), edition.module
+        imports.append(f"from {PACKAGE}.{path.stem} import {names}")
+        text = compose_module([Saved("", imports), *model], header % "Part I's model")
+        texts[path.parent / "model" / path.name] = text
+    return texts
 
 
 def saved_in(chapter: Chapter) -> list[Saved]:
     """Return what the cells of a chapter save, in order; in every language it is the same."""
-    saved, headings = [], headings_of(chapter)
-    for index, cell in enumerate(chapter.notebook.cells):
-        if cell.cell_type == "code" and MARKED.search(cell.source):
-            above = [heading.title for heading in headings if heading.cell < index]
-            origin = f"{chapter.file}, {[chapter.name, *above][-1]}"
-            saved.append(saved_in_cell(cell.source, partial(chapter.where, index), origin))
-    return saved
+    return [
+        saved_in_cell(cell.source, partial(chapter.where, index), chapter.file)
+        for index, cell in enumerate(chapter.notebook.cells)
+        if cell.cell_type == "code" and MARKED.search(cell.source)
+    ]
 
 
 def saved_in_cell(source: str, where: Callable[[int], str], origin: str) -> Saved:
@@ -76,8 +85,8 @@ def saved_in_cell(source: str, where: Callable[[int], str], origin: str) -> Save
     saved, end = Saved(origin), 0
     marks = {source.count("\n", 0, mark.start()): mark[1] for mark in MARKED.finditer(source)}
     for line, mark in marks.items():
-        if mark not in (MARK, PRIVATE):
-            raise BookError(f"{where(line)}: write {MARK} or {PRIVATE}, got {mark!r}")
+        if mark not in (MARK, PRIVATE, MODEL):
+            raise BookError(f"{where(line)}: write {MARK}, {PRIVATE} or {MODEL}, got {mark!r}")
     try:
         body = ast.parse(source).body
     except SyntaxError as error:
@@ -96,6 +105,7 @@ def saved_in_cell(source: str, where: Callable[[int], str], origin: str) -> Save
             else:
                 saved.lines += lines[above:end]
                 saved.names |= dict.fromkeys(names_of(node), at)
+                saved.is_model |= mark == MODEL
             saved.public += names_of(node) if mark == MARK else []
     if marks:
         at = where(min(marks))
@@ -128,7 +138,8 @@ def compose_module(saved: list[Saved], header: str) -> str:
     imports = "\n".join(line for block in saved for line in block.imports)
     public = ", ".join(f'"{name}"' for block in saved for name in block.public)
     listed = textwrap.fill(f"__all__ = [{public}]", 100, subsequent_indent="    ")
-    text, above = f"{header}\n\n{imports}\n\n{listed}  # fmt: skip\n", ""
+    listed = f"\n{listed}  # fmt: skip\n" if public else ""
+    text, above = f"{header}\n\n{imports}\n{listed}", ""
     for block in saved:
         if block.lines:
             text += "\n\n" if block.origin == above else f"\n\n# From {block.origin}\n"

@@ -69,18 +69,16 @@ def is_late(result: Result) -> bool:
     return (result.mistake or "").startswith(LATE)
 
 
-def words_in(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text))
-
-
 def needed_sources(code: list[NotebookNode], answers: list[str]) -> list[str]:
     """Return of each cell the statements that bind or change what answers, expressions, need."""
-    parts = [(at, part) for at, cell in enumerate(code) for part in statements_in(cell.source)]
+    bodies = [(cell.source, read_code(cell.source).body) for cell in code]
+    statements = ([*map(ast.unparse, body)] or [whole] for whole, body in bodies)  # magics: whole
+    parts = [(at, part) for at, cell in enumerate(statements) for part in cell]
     read = [read_code(part) for _, part in parts]
     imported = set().union(*(statement.imported for statement in read))
     left = [
-        statement.bound | (statement.used & words_in("\n".join(CHANGES.findall(part))) - imported)
-        for statement, (_, part) in zip(read, parts, strict=True)
+        s.bound | (s.used & {*re.findall(r"\w+", " ".join(CHANGES.findall(part)))} - imported)
+        for s, (_, part) in zip(read, parts, strict=True)
     ]
     names = {"*", "annotations"}.union(*(read_code(answer).used for answer in answers))
     needed: set[int] = set()
@@ -94,11 +92,6 @@ def needed_sources(code: list[NotebookNode], answers: list[str]) -> list[str]:
     return sources
 
 
-def statements_in(source: str) -> list[str]:
-    """Return the statements of a cell; what is no Python, such as magics, stays together."""
-    return [ast.unparse(node) for node in read_code(source).body] or [source]
-
-
 def result_of(question: Question, sandbox: Sandbox) -> Result:
     """Return what is right or wrong with an answer, or why there is none."""
     answer, exercise = Answer(sandbox, question), question.exercise
@@ -108,7 +101,9 @@ def result_of(question: Question, sandbox: Sandbox) -> Result:
     except Exception as error:  # it is so odd that a check fails
         answer.wrong = answer.wrong or error_in(error)
     if missing := MISSING.match(answer.wrong):
-        broken = (error for source, error in sandbox.failed if missing[1] in words_in(source))
+        broken = (
+            error for source, error in sandbox.failed if missing[1] in re.findall(r"\w+", source)
+        )
         absent = "NotImplementedError" if missing[1] == question.answer else answer.wrong
         answer.wrong = next(broken, absent)
     if answer.wrong and not answer.wrong.startswith("NotImplementedError"):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from bisect import bisect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape, unescape
@@ -21,6 +22,8 @@ from bookbinder.chapters import (
 )
 from bookbinder.language.catalog import README, worded
 from bookbinder.markdown import REFERENCE, jupyter_anchor
+from bookbinder.module import MARKED
+from bookbinder.overlay import DEFINED
 from bookbinder.site.equations import NEEDED
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -28,7 +31,6 @@ PICTURE = "figures/card_{}.svg"  # of a part, in book/, where a book has it
 TRAINED = '<div class="d2l-arcs" data-kind="sentence"'  # how the explorer of a layer begins
 HELD = re.compile(r'(?<= data-held=")[^"]*')
 CAPTION = re.compile(r'<p class="cap">[^<]*')
-ORIGIN = re.compile(r"^# From .*?(\w+)\.md, (.*)$", re.MULTILINE)  # book/03_masks.md, Padding
 SECTIONS = {"parameters": worded("Arguments"), "returns": worded("Returns")}
 SECTIONS |= {"raises": worded("Raises"), "yields": worded("Yields")}
 SHORT = re.compile(r"^(Args|Raises): (\S.*(?:\n +.*)*)", re.MULTILINE)
@@ -101,10 +103,7 @@ def explorer(chapters: list[Chapter], _: Say) -> str:
 
 
 def functions_page(edition: Edition, pairs: list[tuple[Chapter, Chapter]], _: Say) -> str:
-    """Return the page of all that a module exports, by chapter; nothing is imported.
-
-    `pairs` are the chapters in English and as they are shown.
-    """
+    """Return the page of what a module exports; `pairs` are chapters in English and as shown."""
     try:
         import griffe  # comes with the packages of the site, which binding does without
     except ImportError:
@@ -112,16 +111,18 @@ def functions_page(edition: Edition, pairs: list[tuple[Chapter, Chapter]], _: Sa
     options = {"try_relative_path": False, "allow_inspection": False}
     package = griffe.load(edition.module.parent.name, search_paths=[edition.root], **options)
     module = package[edition.module.stem]
-    titles = {  # chapter, heading in English -> as it is shown
-        (english.name, old.title): new.title
-        for english, chapter in pairs
-        for old, new in zip(headings_of(english), headings_of(chapter), strict=True)
-    }
+    places: dict[str, tuple[str, str]] = {}  # definition -> its chapter, and heading as it is shown
+    for english, chapter in pairs:
+        titles = [line.title for line in headings_of(chapter)]
+        above = [line.cell for line in headings_of(english)]
+        for at, cell in enumerate(english.notebook.cells):
+            if cell.cell_type == "code" and MARKED.search(cell.source):
+                title = titles[bisect(above, at) - 1]
+                places |= dict.fromkeys(DEFINED.findall(cell.source), (english.name, title))
     items = [module[name] for name in module.exports or ()]
     derived: dict[str, list[str]] = {}  # chapter -> definitions
     for item in sorted((item for item in items if not item.is_alias), key=lambda i: i.lineno):
-        name, heading = ORIGIN.findall("\n".join(module.lines[: item.lineno]))[-1]
-        title = titles[name, heading]
+        name, title = places[item.name]
         link = f"[{title}]({name}.ipynb#{jupyter_anchor(title)})"
         line = _("Derived in {section}.").format(section=link)
         derived.setdefault(name, []).append(definition(item, _, line))
@@ -193,11 +194,7 @@ def references_page(chapters: list[Chapter], _: Say) -> str:
                 work[-1] += ":" if work[-1].endswith("</a>") else ""
                 own = f"]({chapter.name}.ipynb#"
                 work.append(f"    {line.text.strip().replace('](#', own)}")
-    by_author = sorted(works.values(), key=lambda work: last_name(work[0].removeprefix("- ")))
-    lines = [line for work in by_author for line in work]
+    last_name = lambda work: AUTHOR.split(work[0][2:])[0].split()[-1].lower()  # noqa: E731
+    lines = [line for work in sorted(works.values(), key=last_name) for line in work]
     title, about = _("References"), _("Everything that the chapters cite, by author.")
     return "\n".join([f"# {title}", "", about, "", *lines, ""])
-
-
-def last_name(quoted: str) -> str:
-    return AUTHOR.split(quoted)[0].split()[-1].lower()

@@ -65,7 +65,8 @@ def one_page(titles: tuple[str, str], texts: dict[str, str], site: str, _: Langu
             part.decompose()
         put_solutions_last(article, _)
         lead_inside(article, name, texts, site)
-        chapter, *sections = map(contents_line, article.select("h1, h2"))
+        titles = ((h.parent["id"], escape(h.get_text())) for h in article.select("h1, h2"))
+        chapter, *sections = (f'<li><a href="#{anchor}">{title}</a>' for anchor, title in titles)
         lines.append(f"{chapter}<ol>{''.join(sections)}</ol>")
         head = json.dumps(article.h1.get_text(), ensure_ascii=False)
         heads.append(f"section[id='{name}'] {{ page: of_{name}; }}\n")
@@ -81,10 +82,6 @@ def one_page(titles: tuple[str, str], texts: dict[str, str], site: str, _: Langu
 <ol>{"".join(lines)}</ol></section>
 {"".join(parts)}
 </body></html>"""
-
-
-def contents_line(heading: Tag) -> str:
-    return f'<li><a href="#{heading.parent["id"]}">{escape(heading.get_text())}</a>'
 
 
 def put_solutions_last(article: Tag, _: Language) -> None:

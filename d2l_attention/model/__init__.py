@@ -1,0 +1,1 @@
+"""Part I's model, one module for each framework, made from the book's `#@save model` cells."""
