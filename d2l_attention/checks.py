@@ -226,8 +226,7 @@ def check_positions(shape: tuple[int, ...], vectors: tuple[int, ...]) -> None:
     n = vectors[-1:]
     if not fit(shape[-1:], n) or not (len(shape) == 1 or fit(shape, vectors, ones=True)):
         like = (*vectors[:1], *[1] * (len(vectors) - 2), *n)
-        more = f" or broadcast to {vectors} with all axes, as {like} does"
-        more = more if len(vectors) > 1 else ""
+        more = f" or broadcast to {vectors} with all axes, as {like} does" * (len(vectors) > 1)
         raise ValueError(f"positions must have shape {n}{more}, got {shape}")
 
 

@@ -1,7 +1,4 @@
-"""Compare every output of the notebooks as CPUs other than this one would compute it.
-
-`python -m tools.cpus [NAME ...]` runs all settings, or the named ones.
-"""
+"""Compare all outputs as other CPUs would compute them: `python -m tools.cpus [SETTING ...]`."""
 
 import os
 import subprocess
@@ -15,14 +12,12 @@ SETTINGS = load(FRAMEWORK).CPU_SETTINGS
 # pytest loads tests/conftest.py, and with it the comparison of pictures, when it is named.
 PYTEST = [sys.executable, "-m", "pytest", "tests/conftest.py", f"notebooks/{FRAMEWORK}", "--nbval"]
 
-if __name__ == "__main__":
-    names = sys.argv[1:] or list(SETTINGS)
-    if unknown := set(names) - SETTINGS.keys():
-        sys.exit(f"no such setting: {', '.join(sorted(unknown))}; there are {', '.join(SETTINGS)}")
-    failed = []
-    for name in names:
-        print(f"{name}:", flush=True)
-        if subprocess.call([*PYTEST, "-q"], env=os.environ | SETTINGS[name]):
-            failed.append(name)
-    if failed:
-        sys.exit(f"not as stored: {', '.join(failed)}")
+names = sys.argv[1:] or SETTINGS
+if unknown := set(names) - SETTINGS.keys():
+    sys.exit(f"no such setting: {', '.join(sorted(unknown))}; there are {', '.join(SETTINGS)}")
+failed = []
+for name in names:
+    print(f"{name}:", flush=True)
+    if subprocess.call([*PYTEST, "-q"], env=os.environ | SETTINGS[name]):
+        failed.append(name)
+sys.exit(f"not as stored: {', '.join(failed)}" if failed else 0)

@@ -26,18 +26,10 @@ from d2l_attention.practice.audit import audit
 from d2l_attention.practice.checking import Result, check
 from d2l_attention.practice.exercises import Exercise
 from d2l_attention.practice.explorer import Explorer, Toggles, explore
-from d2l_attention.practice.explorer_planes import Regions, Score
-from d2l_attention.practice.explorer_plots import (
-    Arrow,
-    Bars,
-    Curve,
-    Line,
-    Name,
-    Piece,
-    Plot,
-    Points,
-)
+from d2l_attention.practice.explorer_planes import Name, Regions, Score
+from d2l_attention.practice.explorer_plots import Arrow, Bars, Curve, Line, Piece, Plot, Points
+from d2l_attention.practice.ladder import show_ladder
 
-__all__ = ["Exercise", "Result", "audit", "check", "draw_arcs"]
+__all__ = ["Exercise", "Result", "audit", "check", "draw_arcs", "show_ladder"]
 __all__ += ["Explorer", "Regions", "Score", "Toggles", "explore"]
 __all__ += ["Arrow", "Bars", "Curve", "Line", "Name", "Piece", "Plot", "Points"]

@@ -17,7 +17,6 @@
   const takes = { // what is typed -> tokens, how many may be, what they are, what to type
     sentence: (text, say) => [text.slice(0, 20000).toLowerCase().match(/[^\s.,;:!?]+/g) ?? [], 12, say("words"), say("Choose from the lists.")],
     translator: (text, say) => [[...text.toLowerCase().trim()], 20, say("characters"), say("It takes dates such as 27 mar 2024, mar 27, 2024 or 4/7/1986.")],
-    singer: (text, say) => [[...text.toLowerCase().replace(/\s/g, "")], 24, say("letters"), say("It takes the letters a to z.")],
     writer: (text, say) => [[...text], 64, say("characters"), say("It takes the characters of this book.")],
   };
   const take = (text, { kind = "writer", reads }, say) => { // -> tokens and their numbers, or what is wrong with them
@@ -84,29 +83,21 @@
       return [...arcs, ...words, ...written.map((t, i) => word(i < shown ? t : "", below.x[i], height - 8, below.font, i === asks ? "asks" : ""))];
     },
   };
-  const LAYOUTS = { sentence: ["row", "column"], translator: ["rows"], singer: ["row"] }; // a column is for phones
-  const figures = ({ kind, size, panels }, words) => panels.map((name) => {
-    const svgs = LAYOUTS[kind].map((layout) => {
-      const svg = document.createElementNS(NS, "svg"), [width, height] = layout === "column" ? [300, 246] : size;
-      const attributes = { viewBox: `0 0 ${width} ${height}`, class: layout, "aria-hidden": "true" };
-      for (const [name, value] of Object.entries(attributes)) svg.setAttribute(name, value);
-      return svg;
-    });
-    return make("figure", {}, ...(name ? [make("figcaption", { textContent: words[name] })] : []), ...svgs);
-  });
-  const says = (say, asker, tokens, panels, letters) => {
+  const LAYOUTS = { sentence: ["row", "column"], translator: ["rows"] }; // a column is for phones
+  const figure = ({ kind, size }) => make("figure", {}, ...LAYOUTS[kind].map((layout) => {
+    const svg = document.createElementNS(NS, "svg"), [width, height] = layout === "column" ? [300, 246] : size;
+    const attributes = { viewBox: `0 0 ${width} ${height}`, class: layout, "aria-hidden": "true" };
+    for (const [name, value] of Object.entries(attributes)) svg.setAttribute(name, value);
+    return svg;
+  }));
+  const says = (say, asker, tokens, weights, letters) => {
     const named = (j) => letters ? say("letter {j} ({tokens})", { j: j + 1, tokens: tokens[j].replace(" ", say("gap")) }) : tokens[j];
-    const gets = (weights, most) => {
-      const order = weights.map((w, j) => [w, j]).sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, most);
-      const kept = order.filter(([w]) => w >= 0.05);
-      const rest = 1 - kept.reduce((sum, [w]) => sum + w, 0);
-      const told = kept.map(([w, j]) => `${named(j)} ${w.toFixed(2)}`);
-      if (most > 1 && rest >= 0.05) told.push(say("all others {rest}", { rest: rest.toFixed(2) }));
-      return told.join(", ");
-    };
-    if (panels.length === 1) return say("“{asker}” gives weight to: {gets}.", { asker, gets: gets(panels[0], 3) });
-    const each = panels.map((weights) => gets(weights, 1) || say("none")).join(", ");
-    return say("“{asker}” gives most weight to, head by head: {panels}.", { asker, panels: each });
+    const order = weights.map((w, j) => [w, j]).sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, 3);
+    const kept = order.filter(([w]) => w >= 0.05);
+    const rest = 1 - kept.reduce((sum, [w]) => sum + w, 0);
+    const told = kept.map(([w, j]) => `${named(j)} ${w.toFixed(2)}`);
+    if (rest >= 0.05) told.push(say("all others {rest}", { rest: rest.toFixed(2) }));
+    return say("“{asker}” gives weight to: {gets}.", { asker, gets: told.join(", ") });
   };
 
   const ready = (root) => new Promise((done) => { // the weights stand in the page, or come with its first use
@@ -154,11 +145,10 @@
     const step = slider(say("training steps"), steps.map(String), held.step, () => show());
     const asks = words.asker && slider(words.asker, Array(1000).fill(""), held.asks, () => show());
     set.append(...lists(held, text, () => show()), step.element, asks.element ?? "");
-    stage.replaceChildren(...figures(held, words));
+    stage.replaceChildren(figure(held));
     let last, timer;
     const picture = (shown) => stage.querySelectorAll("svg").forEach((svg) => {
-      const panel = [...stage.children].indexOf(svg.parentNode);
-      paint(svg, draw[svg.getAttribute("class")](last.tokens, last.written, last.weights[panel], last.at, held.size, shown));
+      paint(svg, draw[svg.getAttribute("class")](last.tokens, last.written, last.weights, last.at, held.size, shown));
     });
     const show = () => {
       clearInterval(timer);
@@ -169,12 +159,11 @@
       const written = kind === "translator" ? run.written.map((id) => held.writes[id]) : null;
       const asking = written ?? tokens, end = Math.max(asking.length - 1, 0);
       if (asks) asks.input.max = end;
-      if (asks && last && !written && last.tokens.join() !== tokens.join()) asks.input.value = end;
       const at = asks ? asks.at() : end;
       if (asks) asks.tell(`${at + 1}: ${asking[at] ?? say("none")}`);
       last = { tokens, written, weights: run.weights, at };
-      told.textContent = asking.length ? says(say, asking[at], tokens, run.weights.map((rows) => rows[at]), kind !== "sentence") : say("It writes nothing.");
-      out.textContent = `${words.result} ${written?.join("") ?? held.reads[run.written[asks ? at : 0]]}${note}`;
+      told.textContent = asking.length ? says(say, asking[at], tokens, run.weights[at], kind !== "sentence") : say("It writes nothing.");
+      out.textContent = `${words.result} ${written?.join("") ?? held.reads[run.written[0]]}${note}`;
       picture();
     };
     const write = () => { // digit by digit
@@ -188,7 +177,7 @@
     };
     text.addEventListener("input", show);
     if (asks) for (const svg of stage.querySelectorAll("svg")) svg.addEventListener("click", ({ clientX }) => {
-      asks.input.value = nearest(svg, (last.written ?? last.tokens).length, clientX);
+      asks.input.value = nearest(svg, last.written.length, clientX);
       show();
     });
     root.dataset.ready = "";
@@ -203,7 +192,7 @@
     root.querySelector(".set").append(field(say("temperature"), "choice", heat));
     let W, timer, seed = 0;
     const next = (ids, kept) => {
-      const logits = decode(W, ids, 4, kept).logits.at(-1);
+      const logits = decode(W, ids, kept).at(-1);
       seed = (seed * 1664525 + 1013904223) % 2 ** 32; // a page writes the same on every visit
       let left = seed / 2 ** 32;
       return Math.max(0, softmax(logits.map((a) => a / heat.value)).findIndex((share) => (left -= share) < 0));
@@ -223,7 +212,7 @@
         if (ids.length >= 300) clearInterval(timer);
       }, 20);
     };
-    root.run = async (typed) => decode((W ??= unpack(await ready(root), held.shapes)), take(typed, held, say).ids, 4); // for tests
+    root.run = async (typed) => decode((W ??= unpack(await ready(root), held.shapes)), take(typed, held, say).ids); // for tests
   };
   start(".d2l-arcs:is([data-weights], [data-from])", (root, read, say) => {
     const go = () => (root.matches(".writer") ? writer : trained)(root, read("held"), read("words"), say);

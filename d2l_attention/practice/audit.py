@@ -43,10 +43,8 @@ def weak_inputs(exercise: Exercise) -> Iterator[str]:
 def mistaken_mistakes(exercise: Exercise) -> Iterator[str]:
     """Name the mistakes that look like others, or like the right answer, which has no name."""
     answers = {"": exercise.reference} | {m.name: m.wrong for m in exercise.mistakes if m.wrong}
-    outputs = {
-        name: [expected(function, case) for case in exercise.cases()]
-        for name, function in answers.items()
-    }
+    cases = exercise.cases()
+    outputs = {name: [expected(f, case) for case in cases] for name, f in answers.items()}
     for a, b in itertools.combinations(outputs, 2):
         if all(same(x, y, exercise.tolerance) for x, y in zip(outputs[a], outputs[b], strict=True)):
             yield f"{a!r} and {b!r} give the same numbers on all inputs"

@@ -68,10 +68,9 @@ class Result:
         note, tables = side_by_side(self.trial)
         columns = [[title, *drawing.text_rows(rows)] for title, rows in tables]
         width = max((len(line) + 4 for column in columns[:1] for line in column), default=0)
-        lines = [note] if note else []
-        for line in zip_longest(*columns, fillvalue=""):
-            lines.append("".join(f"{part:{width}}" for part in line).rstrip())
-        return "\n".join([*lines, f"{self.verdict} {self.message}"])
+        beside = zip_longest(*columns, fillvalue="")
+        lines = ["".join(f"{part:{width}}" for part in line).rstrip() for line in beside]
+        return "\n".join([*filter(None, [note]), *lines, f"{self.verdict} {self.message}"])
 
     def html(self) -> str:
         note, tables = side_by_side(self.trial)

@@ -39,7 +39,6 @@ class Trial:
         self.changed = changed  # names of the inputs that the answer wrote into
         self.is_list = bool(inputs) and isinstance(returned, list | tuple)
         self.is_numpy = bool(inputs) and isinstance(returned, np.ndarray)
-
         self.right = self.equals(self.target)
 
     def equals(self, other: np.ndarray) -> bool:
@@ -128,10 +127,8 @@ def not_finite(trial: Trial) -> Iterator[Finding]:
             "Some entries are {what}. Look for 0/0, for inf - inf, for 0 times inf or the log "
             "of 0: rows where nothing is left, or exponentials that overflow."
         )
-        yield (
-            "not a finite number",
-            text.format(what="NaN" if np.isnan(trial.answer).any() else say("infinite")),
-        )
+        what = "NaN" if np.isnan(trial.answer).any() else say("infinite")
+        yield "not a finite number", text.format(what=what)
 
 
 def wrong_value(trial: Trial, trials: list[Trial]) -> Iterator[Finding]:

@@ -116,9 +116,7 @@ def text_rows(rows: Sequence[Row]) -> list[str]:
     lines = []
     for row in rows:
         pairs = zip(row.values, row.outlined, strict=True)
-        lines.append(
-            [number_text(value, row.digits) + ("*" if off else " ") for value, off in pairs]
-        )
+        lines.append([number_text(v, row.digits) + ("*" if off else " ") for v, off in pairs])
     width = max((len(text) for line in lines for text in line), default=0)
     return [" ".join(text.rjust(width) for text in line).rstrip() for line in lines]
 

@@ -107,9 +107,8 @@ class Stream(Iterator):
         if self.over:
             raise RuntimeError(say("the stream is over: it can be read only once"))
         if sum(part() is not None for part in self.given) > 2:
-            raise RuntimeError(
-                say("you keep what has gone by: let go of a part before the next comes")
-            )
+            kept = say("you keep what has gone by: let go of a part before the next comes")
+            raise RuntimeError(kept)
         self.over = len(self.given) == len(self.array)
         if self.over:
             raise StopIteration

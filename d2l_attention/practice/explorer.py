@@ -26,8 +26,7 @@ class Explorer:
     """Sliders with a table or drawing that follows them; shown when it ends a cell.
 
     Args:
-        kind: Its class in HTML: "explorer", or that of models, "arcs", whose scripts and style it
-            has.
+        kind: Its class in HTML, "explorer" or "arcs", whose scripts and style it has.
         data: What the script takes.
         parts: What is shown, in HTML; without scripts, that is all.
         text: What is shown where there is no HTML.
@@ -38,18 +37,10 @@ class Explorer:
         held = "".join(f' data-{key}="{escape(value)}"' for key, value in data.items() if value)
         style = (drawing.STYLE + drawing.asset(f"{name}.css")).replace("\n", "")
         self.text, self.composed = text, words.composed()
-        self.html = "\n".join(
-            [
-                f'<div class="d2l-{kind}"{held}>',
-                f"<style>{style}</style>",
-                *filter(None, parts),
-                "</div>",
-                "<script>(() => {",
-                CONSTANTS,
-                *(drawing.asset(f"{script}.js") for script in SCRIPTS[name]),
-                "})();</script>",
-            ]
-        )
+        script = "\n".join([CONSTANTS, *(drawing.asset(f"{file}.js") for file in SCRIPTS[name])])
+        begin = f'<div class="d2l-{kind}"{held}>\n<style>{style}</style>'
+        end = f"</div>\n<script>(() => {{\n{script}\n}})();</script>"
+        self.html = "\n".join([begin, *filter(None, parts), end])
         if (weight := len(self.html.encode())) > MOST_BYTES[name]:
             raise ValueError(
                 f"this may weigh {MOST_BYTES[name]} bytes and weighs {weight}: "
@@ -88,10 +79,6 @@ class Slider:
         named = any(not NUMBER.match(label) for label in self.choices)
         kind = [self.words] if self.words else [1] * named
         return [self.label, list(self.choices), self.start, *kind]
-
-    @property
-    def still(self) -> str:
-        return f"{self.label} = {list(self.choices)[self.start]}"
 
 
 def explore(
@@ -140,9 +127,7 @@ def explore(
     return page.explorer(function, caption, question)
 
 
-def sliders_of(
-    sliders: Mapping[str, Sequence | Mapping], start: Mapping, labels: Mapping
-) -> dict[str, Slider]:
+def sliders_of(sliders: Mapping, start: Mapping, labels: Mapping) -> dict[str, Slider]:
     controls = {}
     for name, values in sliders.items():
         if not isinstance(values, Mapping):
@@ -198,7 +183,7 @@ class Page:
 
     def explorer(self, function: Callable, caption: str, question: str) -> Explorer:
         self.compute(function)
-        still = ", ".join(slider.still for slider in self.sliders.values())
+        still = ", ".join(f"{s.label} = {[*s.choices][s.start]}" for s in self.sliders.values())
         fixed = say(
             "Still picture at {still}. "
             "Sliders appear where scripts may run: in a trusted notebook or on a web page."
@@ -301,9 +286,7 @@ class Page:
             html.append(drawing.table(rows, title=name, columns=self.columns, lit=lit))
         return html
 
-    def rows_of(
-        self, name: str, heads: Sequence[str] | None, marked: bool = False
-    ) -> list[drawing.Row]:
+    def rows_of(self, name: str, heads: Sequence | None, marked: bool = False) -> list[drawing.Row]:
         """Return the rows of a matrix: of weights two decimals and a color, and nothing for a 0."""
         matrix = self.shown[name]
         numbers = np.concatenate([np.ravel(parts[name]) for parts in self.frames])

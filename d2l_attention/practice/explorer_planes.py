@@ -14,16 +14,7 @@ import numpy as np
 from contourpy import contour_generator
 
 from d2l_attention.arrays import as_array
-from d2l_attention.practice.explorer_plots import (
-    Area,
-    Mark,
-    Name,
-    Parts,
-    Piece,
-    Plot,
-    Points,
-    named,
-)
+from d2l_attention.practice.explorer_plots import Area, Mark, Name, Piece, Plot, Points, named
 
 SHADES = [f"#808080{alpha}" for alpha in ("08", "28", "4A", "70", "98")]  # of the keys' regions
 SAME = 1e-3  # scores that nowhere in the plane differ by more belong to keys that always tie
@@ -112,9 +103,8 @@ def simpler(line: np.ndarray, most: float) -> np.ndarray:
     """
     along, back = line[-1] - line[0], line - line[0]
     length = np.hypot(*along)  # of a ring 0: then its farthest corner is kept
-    off = (
-        abs(along[0] * back[:, 1] - along[1] * back[:, 0]) / length if length else np.hypot(*back.T)
-    )
+    area = abs(along[0] * back[:, 1] - along[1] * back[:, 0])
+    off = area / length if length else np.hypot(*back.T)
     at = off.argmax()
     if off[at] <= most:
         return line[[0, -1]]
@@ -139,7 +129,7 @@ def roomiest(x: np.ndarray, y: np.ndarray, inside: np.ndarray, taken: list) -> l
     return own[room.argmax()].round(1).tolist()
 
 
-def expanded(draw: Sequence[Plot], frames: list[Parts]) -> tuple[list[Plot], list[Parts]]:
+def expanded(draw: Sequence[Plot], frames: list[dict]) -> tuple[list[Plot], list[dict]]:
     """Return plots with an area for each region and a text for each name in the place of regions.
 
     In each frame the scores that they show become one row of numbers: the outlines.
@@ -156,7 +146,7 @@ def expanded(draw: Sequence[Plot], frames: list[Parts]) -> tuple[list[Plot], lis
     return plots, frames
 
 
-def areas(regions: Regions, stay: list, frames: list[Parts]) -> list[Mark]:
+def areas(regions: Regions, stay: list, frames: list[dict]) -> list[Mark]:
     """Return the marks of regions, and put the numbers that they show into the frames.
 
     These are the x of all corners, with NaN up to the most that any frame has, and of the names,
@@ -171,10 +161,8 @@ def areas(regions: Regions, stay: list, frames: list[Parts]) -> list[Mark]:
         parts[part] = np.concatenate([*padded, places]).T.ravel()
     sizes = [*corners.tolist(), *[1] * len(names)]
     *begins, half = itertools.accumulate(sizes, initial=0)
-    points = [
-        (Piece(part, begin, size), Piece(part, half + begin, size))
-        for begin, size in zip(begins, sizes, strict=True)
-    ]
+    pieces = zip(begins, sizes, strict=True)
+    points = [(Piece(part, at, size), Piece(part, half + at, size)) for at, size in pieces]
     shades = [Area(x, y, color=color) for (x, y), color in zip(points, SHADES, strict=False)]
     letters = zip(points[len(names) :], names, strict=True)
     return shades[: len(names)] + [Name(x, y, text=name[0]) for (x, y), name in letters]

@@ -193,10 +193,8 @@ class Plot:
         self.width, self.height, self.title = width, height, title
         bottom = height - (37 if xlabel else 20)
         self.edges = [52 if ylabel else 30, width - SPARE, bottom, 24 if title else SPARE]
-        bars = [mark for mark in marks if isinstance(mark, Bars) and mark.names]
-        self.names = [
-            pair for b in bars[:1] for pair in zip(value_of(b.x, {}), b.names, strict=True)
-        ]
+        bars = [mark for mark in marks if isinstance(mark, Bars) and mark.names][:1]
+        self.names = [pair for b in bars for pair in zip(value_of(b.x, {}), b.names, strict=True)]
         self.rows = [0, 13] if self.crowded() else [0]  # every other name in a second row
         self.edges[2] -= self.rows[-1]
         self.zero = self.pixel("x", 0.0), min(self.pixel("y", 0.0), self.edges[2])
@@ -269,9 +267,8 @@ class Plot:
     def axes(self) -> list[str]:
         """Return grid lines, ticks, which are smaller than all other text, and labels."""
         svg, grid, (left, right, bottom, top) = [], "", self.edges
-        for i, (value, text) in enumerate(
-            self.names or [(v, f"{v:g}") for v in ticks(*self.x, 5.8)]
-        ):
+        names = self.names or [(v, f"{v:g}") for v in ticks(*self.x, 5.8)]
+        for i, (value, text) in enumerate(names):
             x, row = f"{self.pixel('x', value):.1f}", self.rows[i % len(self.rows)]
             grid += f"M{x} {top}V{bottom + row}"
             svg.append(words(text, f'x="{x}" y="{bottom + 14 + row}"'))
@@ -325,11 +322,10 @@ class Plot:
 
 def legend(plots: Sequence[Plot]) -> str:
     """Return a list of what the marks with a label are."""
+    marks = [mark for plot in plots for mark in plot.marks if mark.label]
     items = {
         mark.label: f'<li><svg viewBox="0 0 26 10" width="26" height="10" aria-hidden="true">'
         f'<path d="{mark.sample}" {mark.look}/></svg>{escape(mark.label)}</li>'
-        for plot in plots
-        for mark in plot.marks
-        if mark.label
+        for mark in marks
     }
     return f"<ul>{''.join(items.values())}</ul>" if items else ""

@@ -33,8 +33,8 @@
       return softmax(K.slice(0, before + i + 1).map((k) => dot(turned, k) / Math.sqrt(q.length)));
     });
   };
-  const decode = ([embedding, ...W], ids, heads, kept = []) => { // blocks: norms, attention, feed-forward; then norm and logits
-    const found = { weights: [] };
+  const decode = ([embedding, ...W], ids, kept = []) => { // blocks: norms, attention, feed-forward; then norm and logits
+    const heads = 4;
     let x = ids.map((id) => embedding[id]);
     for (let at = 0; at < W.length - 4; at += 12) {
       const [g1, b1, g2, b2, W_q, W_k, W_v, W_o, up, up_b, down, down_b] = W.slice(at);
@@ -42,16 +42,12 @@
       const joined = Array.from({ length: heads }, (_, head) => {
         const cache = (kept[at * heads + head] ??= [[], []]);
         const weights = attend(h, [W_q, W_k, W_v].map((M) => M.slice(head * size, head * size + size)), cache);
-        found.weights.push(weights);
         return weights.map((w) => blend(w, cache[1]));
       });
       x = x.map((v, i) => add(v, times(W_o, joined.flatMap((o) => o[i]))));
       x = x.map((v) => add(v, times(down, times(up, norm(v, g2, b2), up_b).map((u) => Math.max(u, 0)), down_b)));
     }
-    found.logits = x.map((v) => times(W.at(-2), norm(v, W.at(-4), W.at(-3)), W.at(-1)));
-    found.p = found.logits.map(softmax);
-    found.written = found.p.map(top);
-    return found;
+    return x.map((v) => times(W.at(-2), norm(v, W.at(-4), W.at(-3)), W.at(-1)));
   };
   const gru = (Wx, Wh, h, x) => { // (15.1)
     const [a, b, n] = [times(Wx, x), times(Wh, h), h.length];
@@ -65,7 +61,7 @@
     sentence([W_q, W_k, W_v], ids) { // (2.1); the last word asks
       const weights = ids.map((asks) => softmax(ids.map((id) => dot(W_q[asks], W_k[id]) / Math.sqrt(W_q[0].length))));
       const p = softmax(blend(weights.at(-1), ids.map((id) => W_v[id])));
-      return { weights: [weights], p: [p], written: [top(p)] };
+      return { weights, p: [p], written: [top(p)] };
     },
     translator([embedding, rightX, rightH, leftX, leftH, S, S_b, W_q, W_k, w_v, tokens, cellX, cellH, O, O_b], ids) {
       const read = (Wx, Wh, letters) => {
@@ -76,7 +72,7 @@
       const states = ahead.map((h, j) => [...h, ...back[j]]);
       const keys = states.map((h) => times(W_k, h));
       let s = times(S, [...ahead.at(-1), ...back[0]], S_b).map(Math.tanh);
-      const found = { weights: [[]], p: [], written: [] };
+      const found = { weights: [], p: [], written: [] };
       for (let t = 0, y = 1; t < 11; t++) { // from <bos> on
         const q = times(W_q, s);
         const weights = softmax(keys.map((k) => dot(w_v[0], add(q, k).map(Math.tanh))));
@@ -85,11 +81,10 @@
         const p = softmax(times(O, [...s, ...c], O_b));
         y = top(p);
         if (y === 2) break; // <eos>
-        found.weights[0].push(weights);
+        found.weights.push(weights);
         found.p.push(p);
         found.written.push(y);
       }
       return found;
     },
-    singer: (W, ids) => decode(W, ids, 2),
   };

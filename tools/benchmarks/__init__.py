@@ -1,32 +1,12 @@
-"""What is measured, the same in every framework, and d2l, beside which it is measured."""
+"""d2l, beside which is measured; a file for each framework says how the cases run there."""
 
 import ast
 import importlib.util
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
-
-CASES = [  # kind, and sizes b, n, m and d
-    ("masked softmax", 8, 512, 512, 0),
-    ("masked softmax", 4, 1024, 2048, 0),
-    ("dot product", 8, 512, 512, 64),
-    ("dot product", 4, 1024, 2048, 64),
-    ("additive", 4, 256, 512, 128),
-]
 NAMES = ("masked_softmax", "DotProductAttention", "AdditiveAttention")
-
-
-def cases() -> Iterator[tuple[str, str, list[np.ndarray]]]:
-    """Yield titles, kinds and inputs: scores, or queries, keys and values, and lengths."""
-    rng = np.random.default_rng(0)
-    for kind, b, n, m, d in CASES:
-        shapes = [(b, n, d), (b, m, d), (b, m, d)] if d else [(b, n, m)]
-        arrays = [rng.normal(size=shape).astype("float32") for shape in shapes]
-        lens = rng.integers(1, m + 1, b).astype("int32")
-        yield f"{kind} {(b, n, m)}" + (f", d={d}" if d else ""), kind, [*arrays, lens]
 
 
 def d2l_of(file: str, **imported) -> ModuleType:

@@ -1,98 +1,85 @@
-"""Measures attention side by side with d2l and the framework's own; writes RESULTS-<framework>.md.
-
-D2L_FRAMEWORK says in which framework; tools/benchmarks/<framework>.py says how the cases run there.
-"""
+"""Measure attention beside d2l and the framework's own in D2L_FRAMEWORK; write RESULTS-*.md."""
 
 import importlib
 import os
-import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
 from pathlib import Path
+from statistics import median, quantiles
 from timeit import timeit
+
+import numpy as np
 
 from bookbinder.execution import kernel_environment
 from d2l_attention.frameworks import load
 from d2l_attention.machine import environment_report
-from tools.benchmarks import cases
 
 ENVIRONMENT = kernel_environment()
 NAME = ENVIRONMENT["D2L_FRAMEWORK"]
 ENVIRONMENT |= load(NAME).CPU_SETTINGS["one-thread"]
 # The allocator keeps freed memory, so that no call pays for new pages.
 ENVIRONMENT |= {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "64000000000"}
+if ENVIRONMENT.items() - os.environ.items():  # the allocator reads it when Python starts
+    os.execve(sys.executable, [sys.executable, "-m", __package__], os.environ | ENVIRONMENT)
+SIDE = importlib.import_module(f"tools.benchmarks.{NAME}")
+KINDS, SIZES = {"masked softmax": 0, "dot product": 64}, ((8, 512, 512), (4, 1024, 2048))
+CASES = [(kind, *sizes, d) for kind, d in KINDS.items() for sizes in SIZES]  # b, n, m and d
+CASES.append(("additive", 4, 256, 512, 128))
 ROUNDS, SECONDS = 9, 0.05  # rounds, and what one function gets in a round
 CLOCK = time.perf_counter if load(NAME).has_gpu() else time.process_time
-RESULTS = """\
-<!-- Made by `D2L_FRAMEWORK={name} python -m tools.benchmarks`, not by hand. -->
+HEAD = f"""\
+<!-- Made by `D2L_FRAMEWORK={NAME} python -m tools.benchmarks`, not by hand. -->
 # Attention side by side
 
 ```text
-{report}
+{environment_report(SIDE.ours.try_gpu())}
 ```
-The clock is `{clock}`. Lengths are uniform in 1..m, d2l 1.0.3 is 1.00, larger is faster.
+The clock is `{CLOCK.__name__}`. Lengths are uniform in 1..m, d2l 1.0.3 is 1.00, larger is faster.
 The spread is half the range between the quartiles.
 
-| case | pass | implementation | x d2l | ms | spread | {memory} |
+| case | pass | implementation | x d2l | ms | spread | {SIDE.MEMORY} |
 |---|---|---|---:|---:|---:|---:|
 """
 
 
-def main() -> None:
-    if ENVIRONMENT.items() - os.environ.items():  # the allocator reads it when Python starts
-        command = [sys.executable, "-m", "tools.benchmarks"]
-        os.execve(sys.executable, command, os.environ | ENVIRONMENT)
-    side = importlib.import_module(f"tools.benchmarks.{NAME}")
-    report, clock = environment_report(side.ours.try_gpu()), CLOCK.__name__
-    text = RESULTS.format(name=NAME, report=report, clock=clock, memory=side.MEMORY)
-    text += "".join(f"| {' | '.join(row)} |\n" for row in rows(side))
-    print(text)
-    Path(__file__).with_name(f"RESULTS-{NAME}.md").write_text(text, encoding="utf-8")
-
-
-def rows(side) -> Iterator[tuple[str, ...]]:
+def rows() -> Iterator[tuple[str, ...]]:
     """Measure every case as it is written, and compiled."""
-    for title, kind, arrays in cases():
-        inputs = tuple(map(side.array, arrays))
-        functions = side.functions(kind, inputs)
-        for ending, way in product(("", f", {side.COMPILED}"), ("forward", "gradient")):
+    rng = np.random.default_rng(0)
+    for kind, b, n, m, d in CASES:
+        shapes = [(b, n, d), (b, m, d), (b, m, d)] if d else [(b, n, m)]
+        arrays = [rng.normal(size=shape).astype("float32") for shape in shapes]
+        arrays.append(rng.integers(1, m + 1, b).astype("int32"))  # lengths
+        inputs = tuple(map(SIDE.array, arrays))
+        names, plain = zip(*SIDE.functions(kind, inputs).items(), strict=True)
+        title = f"{kind} {(b, n, m)}" + (f", d={d}" if d else "")
+        for ending, way in product(("", f", {SIDE.COMPILED}"), ("forward", "gradient")):
             print(title, way + ending, sep=": ", file=sys.stderr)
-            calls = dict(functions)
-            if way == "gradient":
-                calls = {name: partial(side.gradient, call) for name, call in calls.items()}
+            calls = [partial(SIDE.gradient, f) for f in plain] if way == "gradient" else plain
             if ending:
-                calls = {name: side.compiled(call) for name, call in calls.items()}
-            memory = {name: side.memory(call, *inputs) for name, call in calls.items()}
-            times = measure({n: partial(call, *inputs) for n, call in calls.items()}, side.finish)
-            for name in calls:
-                yield title, way + ending, name, *times[name], f"{memory[name] / 2**20:.3g}"
+                calls = [*map(SIDE.compiled, calls)]
+            memory = [f"{SIDE.memory(call, *inputs) / 2**20:.3g}" for call in calls]
+            times = measure([partial(call, *inputs) for call in calls])
+            for name, held, measured in zip(names, memory, times, strict=True):
+                yield title, way + ending, name, *measured, held
 
 
-def measure(functions: dict[str, Callable], finish: Callable) -> dict[str, tuple[str, str, str]]:
-    """Return how fast each is beside the first, its milliseconds and their spread.
+def measure(functions: list[Callable]) -> Iterator[tuple[str, str, str]]:
+    """Yield speeds beside the first, milliseconds, spreads; a busy machine slows all alike."""
 
-    All run in turn, round by round, so that a busy machine slows all alike; `finish` waits for a
-    result.
-    """
+    def seconds(function: Callable, times: int = 1) -> float:
+        return timeit(lambda: SIDE.finish(function()), timer=CLOCK, number=times) / times
 
-    def seconds(function: Callable, times: int) -> float:
-        return timeit(lambda: finish(function()), timer=CLOCK, number=times) / times
-
-    times = {}
-    for name, function in functions.items():
-        finish(function())
-        times[name] = max(1, round(SECONDS / max(seconds(function, 1), 1e-6)))
-    rounds = [{n: seconds(f, times[n]) for n, f in functions.items()} for _ in range(ROUNDS)]
-    first, measured = next(iter(functions)), {}
-    for name in functions:
-        low, median, high = statistics.quantiles([r[name] for r in rounds], n=4)
-        ratio = statistics.median(r[first] / r[name] for r in rounds)
-        measured[name] = f"{ratio:.2f}", f"{1000 * median:.3g}", f"{(high - low) / 2 / median:.0%}"
-    return measured
+    second = [(seconds(function), seconds(function))[1] for function in functions]
+    times = [max(1, round(SECONDS / max(one, 1e-6))) for one in second]
+    rounds = [[*map(seconds, functions, times)] for _ in range(ROUNDS)]
+    for of_one in zip(*rounds, strict=True):
+        low, middle, high = quantiles(of_one, n=4)
+        ratio = median(first / own for (first, *_), own in zip(rounds, of_one, strict=True))
+        yield f"{ratio:.2f}", f"{1000 * middle:.3g}", f"{(high - low) / 2 / middle:.0%}"
 
 
-if __name__ == "__main__":
-    main()
+text = HEAD + "".join(f"| {' | '.join(row)} |\n" for row in rows())
+Path(__file__).with_name(f"RESULTS-{NAME}.md").write_text(text, encoding="utf-8")
