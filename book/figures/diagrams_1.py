@@ -339,7 +339,7 @@ def positions(d: Drawing) -> None:
 def clock_hands(d: Drawing) -> None:
     """Position vectors as clock hands.
 
-    Three rows of dials, for the pairs t = 0, 1 and 2 of a position vector with eight features,
+    Three rows of dials, for the pairs l = 0, 1 and 2 of a position vector with eight features,
     and six columns, for the positions 0, 1, 2, 3, 10 and 30. The hand of the first pair turns by
     one radian a step, that of the second by a tenth, that of the third by a hundredth.
     """
@@ -347,9 +347,9 @@ def clock_hands(d: Drawing) -> None:
     places = 0, 1, 2, 3, 10, 30
     for k, i in enumerate(places):
         d.text(212 + 68 * k, 22, f"*i* = {i}", SMALL)
-    for t in range(3):
-        y, theta = 70 + 70 * t, 10000 ** (-2 * t / size)
-        d.text(24, y - 11, f"pair *t* = {t}", SMALL, "start")
+    for pair in range(3):
+        y, theta = 70 + 70 * pair, 10000 ** (-2 * pair / size)
+        d.text(24, y - 11, f"pair *l* = {pair}", SMALL, "start")
         d.text(24, y + 11, f"{theta:g} rad a step", TINY, "start", SOFT)
         for k, i in enumerate(places):
             x, a = 212 + 68 * k, i * theta
@@ -364,8 +364,8 @@ def distances(d: Drawing) -> None:
     """Which learned number each score gets.
 
     Six queries by six keys, clipped at distance 3. On a diagonal, all scores get the same number:
-    one for each distance from -3 to 3. Beyond 3 they all share the number of 3. The last
-    row, outlined, is what a model that generates text computes.
+    one for each distance from -3 to 3. Beyond 3 they all share the number of 3, and beyond -3 that
+    of -3.
     """
     x, y, w, h, n, c = 100, 52, 48, 32, 6, 3
     d.text(x + w * n / 2, 24, "keys *j* = 0 … 5", SMALL)
@@ -374,14 +374,12 @@ def distances(d: Drawing) -> None:
     for i in range(n):
         for j in range(n):
             r = min(max(i - j, -c), c)
-            role = DARK if r == 1 else PLAIN if r == c else EMPTY
+            role = DARK if r == 1 else PLAIN if r == c else KEY if r == -c else EMPTY
             d.box(x + w * j, y + h * i, w, h, role, f"*β*_{{{number(r, 0)}}}")
-    d.box(x, y + h * (n - 1), w * n, h, Role("none", QUERY.edge))
-    side = x + w * n + 20
-    for row, role, text in ((1, DARK, "the key before"), (2, PLAIN, "3 or more back")):
+    side, rows = x + w * n + 20, ((DARK, "the key before"), (PLAIN, "3 or more back"))
+    for row, (role, text) in enumerate((*rows, (KEY, "3 or more ahead")), 1):
         d.box(side, y + h * row + 6, 20, 20, role)
         d.text(side + 30, y + h * row + 16, text, SMALL, "start")
-    d.text(side, y + h * (n - 0.5), "the last query alone", SMALL, "start")
 
 
 @diagram(600, 262)  # chapter 4
@@ -522,7 +520,7 @@ def heads(d: Drawing) -> None:
     """
     n, size, H = 3, 4, 2
     part = size // H
-    x = [[str(10 * (i + 1) + j) for j in range(size)] for i in range(n)]
+    x = [[str(10 * (i + 1) + j + 1) for j in range(size)] for i in range(n)]
     other = Role("#F3B78D", QUERY.edge)  # head 2, in a darker tint than head 1
     d.text(24, 28, "Entry 23: query 2, feature 3.", SMALL, "start", SOFT)
     w, h, tops = 48, 36, (56, 238, 470)
@@ -544,8 +542,8 @@ def heads(d: Drawing) -> None:
         d.text(220, (y0 + y1) / 2, step, SMALL, "end")
         d.arrow((328, y1), (328, y0))
         d.text(340, (y0 + y1) / 2, step + " back", SMALL, "start")
-    shapes = {"(b, n, d)": (1, n, size), "(b, n, H, d/H)": (1, n, H, part)}
-    shapes["(b, H, n, d/H)"] = (1, H, n, part)
+    shapes = {"(b, n, D)": (1, n, size), "(b, n, H, D/H)": (1, n, H, part)}
+    shapes["(b, H, n, D/H)"] = (1, H, n, part)
     for y, (letters, sizes) in zip((110, 310, 524), shapes.items(), strict=True):
         d.text(484, y - 12, letters, SMALL)
         d.text(484, y + 12, str(sizes), SMALL, ink=SOFT)
