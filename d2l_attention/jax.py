@@ -8,11 +8,10 @@ check_installed("jax")
 import math
 import os
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 
 import jax
 import numpy as np
-import optax
 from flax import nnx
 from jax import Array
 from jax import numpy as jnp
@@ -44,7 +43,7 @@ from d2l_attention.figures import show_heatmaps, use_svg_display
 from d2l_attention.frameworks.jax import as_array, as_arrays, as_known, check_strict
 from d2l_attention.machine import environment_report
 
-__all__ = ["check_shape", "show_heatmaps", "rotate", "gaussian", "boxcar", "triangular",
+__all__ = ["show_heatmaps", "check_shape", "rotate", "gaussian", "boxcar", "triangular",
     "epanechnikov", "constant", "pairwise_distances", "nadaraya_watson", "attention_mask",
     "masked_softmax", "zero_padding", "fused_attention", "Attention", "DotProductAttention",
     "additive_scores", "AdditiveAttention", "DistanceAttention", "BilinearAttention",
@@ -52,21 +51,43 @@ __all__ = ["check_shape", "show_heatmaps", "rotate", "gaussian", "boxcar", "tria
     "environment_report", "try_gpu"]  # fmt: skip
 
 
-# From book/01_queries_keys_values.md, Blend the entries
+# From book/01_queries_keys_values.md
 def check_shape(array: Array, shape: tuple[int, ...]) -> None:
     """Raise ValueError unless `array` has exactly this shape."""
     if (have := jnp.asarray(array).shape) != tuple(shape):
         raise ValueError(f"array must have shape {tuple(shape)}, got {have}")
 
 
-# From book/04_order.md, Sines and cosines of many wavelengths
+def parameters(layer):
+    """Yield name and parameter, in the order in which the layer made them."""
+    listed = isinstance(layer, nnx.List)
+    for name, part in enumerate(layer) if listed else vars(layer).items():
+        if isinstance(part, nnx.Param):
+            yield name, part
+        elif isinstance(part, nnx.Module):
+            yield from parameters(part)
+
+
+def draw(layer, seed):
+    """Draw all matrices anew in float64, alike in all frameworks."""
+    rng = np.random.default_rng(seed)
+    for name, p in parameters(layer):
+        entries = jnp.full(p.shape, float(name == "scale"))  # of a norm
+        if name == "embedding":
+            entries = jnp.array(rng.normal(size=p.shape))
+        elif name == "kernel":  # (inputs, outputs): the transpose of W
+            std = (3 * p.shape[0]) ** -0.5
+            entries = jnp.array(rng.normal(0, std, p.shape[::-1]).T)
+        p.set_value(entries)
+
+
+# From book/04_order.md
 def angles(positions: Array, d: int, base: float = 10_000.0) -> Array:
     """Return i base^(-2l / d) for positions i (..., n): (..., n, d / 2)."""
     pairs = np.arange(0, d, 2).reshape(*[1] * positions.ndim, -1)
     return positions[..., None] * base ** (-pairs / d)
 
 
-# From book/04_order.md, From the loop to the function
 def rotate(x: Array, positions: Array | None = None, base: float = 10_000.0) -> Array:
     """Turn neighboring features of vectors (..., n, d) by their positions.
 
@@ -89,247 +110,14 @@ def rotate(x: Array, positions: Array | None = None, base: float = 10_000.0) -> 
     return turned.reshape(*turned.shape[:-2], d).astype(x.dtype)
 
 
-# From book/05_many_heads_and_a_block.md, Project, split, attend, join
+# From book/05_many_heads_and_a_block.md
 def split_heads(x: Array, heads: int) -> Array:
     """Split the last axis: (b, n, D) -> (b, n, H, D/H) -> (b, H, n, D/H)."""
     size = x.shape[-1] // heads
     return x.reshape(*x.shape[:-1], heads, size).swapaxes(1, 2)
 
 
-class ManyHeads(nnx.Module):
-    """Multi-head attention (5.3): its output, and weights (b, H, n, n)."""
-
-    def __init__(self, D, H, *, rngs):
-        self.H = H
-        bare = {"use_bias": False, "rngs": rngs}
-        matrices = (nnx.Linear(D, D, **bare) for _ in range(4))
-        self.W_q, self.W_k, self.W_v, self.W_o = matrices
-
-    def score(self, q, k):  # (b, H, n, D/H) twice -> (b, H, n, n)
-        return q @ k.mT / q.shape[-1] ** 0.5
-
-    def __call__(self, queries, keys, values, valid_lens=None, causal=False):
-        each = (self.W_q, queries), (self.W_k, keys), (self.W_v, values)
-        q, k, v = (split_heads(W(x), self.H) for W, x in each)
-        past = jnp.tri(queries.shape[1], dtype=bool) if causal else None
-        weights = masked_softmax(self.score(q, k), valid_lens, past)
-        joined = (weights @ v).swapaxes(1, 2).reshape(queries.shape)
-        return self.W_o(joined), weights
-
-
-# From book/05_many_heads_and_a_block.md, Stack it: a block
-def parameters(layer):
-    """Yield name and parameter, in the order in which the layer made them."""
-    listed = isinstance(layer, nnx.List)
-    for name, part in enumerate(layer) if listed else vars(layer).items():
-        if isinstance(part, nnx.Param):
-            yield name, part
-        elif isinstance(part, nnx.Module):
-            yield from parameters(part)
-
-
-def drawn(layer, rng):
-    """Return the layer with matrices drawn by NumPy, all in float64."""
-    for name, p in parameters(layer):
-        entries = p[...].astype(float)  # biases: 0, scales of norms: 1
-        if name == "embedding":
-            entries = jnp.array(rng.normal(size=p.shape))
-        elif name == "kernel":  # (inputs, outputs): W^T for a W of (5.3)
-            std = (3 * p.shape[0]) ** -0.5
-            entries = jnp.array(rng.normal(0, std, p.shape[::-1]).T)
-        p.set_value(entries)
-    return layer
-
-
-class RotaryHeads(ManyHeads):
-    """Heads whose queries and keys are turned by their positions."""
-
-    def score(self, q, k):
-        return super().score(rotate(q), rotate(k))
-
-
-class Block(nnx.Module):
-    """Return (5.4) of x, and the attention weights (b, H, n, n)."""
-
-    def __init__(self, D, H, *, rngs):
-        self.norm1 = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
-        self.norm2 = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
-        self.attention = RotaryHeads(D, H, rngs=rngs)
-        wide = nnx.Linear(D, 4 * D, rngs=rngs)
-        narrow = nnx.Linear(4 * D, D, rngs=rngs)
-        self.feed_forward = nnx.Sequential(wide, jax.nn.relu, narrow)
-
-    def __call__(self, x):
-        h = self.norm1(x)
-        out, weights = self.attention(h, h, h, causal=True)
-        x = x + out
-        return x + self.feed_forward(self.norm2(x)), weights
-
-
-# From book/06_inside_a_small_model.md, Train a singer
-ALPHABET = "abcdefghijklmnopqrstuvwxyz"
-
-
-class Singer(nnx.Module):
-    """Logits (b, n, kinds) of what follows, weights (layers, b, H, n, m)."""
-
-    def __init__(self, depth=2, D=32, H=2, kinds=26):
-        rngs = nnx.Rngs(0)  # `drawn` draws all matrices anew
-        double = {"param_dtype": float, "rngs": rngs}
-        self.embedding = nnx.Embed(kinds, D, **double)
-        blocks = [Block(D, H, rngs=rngs) for _ in range(depth)]
-        self.blocks = nnx.List(blocks)
-        self.norm = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
-        self.out = nnx.Linear(D, kinds, rngs=rngs)
-
-    def __call__(self, letters):
-        x, weights = self.embedding(letters), []  # (b, n) -> (b, n, D)
-        for block in self.blocks:
-            x, found = block(x)
-            weights.append(found)
-        return self.out(self.norm(x)), jnp.stack(weights)
-
-
-LENGTH = 24
-
-
-def draw_songs(count, rng):
-    """Return songs (count, LENGTH + 1) and lengths of phrases (count,)."""
-    lengths = rng.integers(4, 9, count)
-    phrases = rng.random((count, len(ALPHABET))).argsort(-1)
-    at = np.arange(LENGTH + 1) % lengths[:, None]  # 0, 1, ..., 0, 1, ...
-    return np.take_along_axis(phrases, at, -1), lengths
-
-
-def to_letters(text):
-    """Return the numbers of the letters of a song, (1, n)."""
-    return np.array([[ALPHABET.index(letter) for letter in text]])
-
-
-def spell(numbers):
-    return "".join(ALPHABET[number] for number in numbers)
-
-
-@cache
-def rule(steps, rate):
-    """Adam, whose learning rate rises for a fifth of the steps, then falls."""
-    corners = jnp.array([0, 0.2 * steps, steps])
-    rates = jnp.array([0.04 * rate, rate, 0])
-    return optax.adam(lambda step: jnp.interp(step, corners, rates))
-
-
-@nnx.jit
-def train_step(model, adam, texts):
-    """Change the model and the optimizer."""
-
-    def loss(model):
-        logits, _ = model(texts[:, :-1])  # (b, n, kinds)
-        per_letter = optax.softmax_cross_entropy_with_integer_labels
-        return per_letter(logits, texts[:, 1:]).mean()
-
-    adam.update(model, nnx.grad(loss)(model))
-
-
-def song_batch(rng):
-    return draw_songs(32, rng)[0]  # (b, n + 1)
-
-
-def train(model, seed=0, draw=song_batch, steps=200, rate=0.015, watch=None):
-    """Return the trained model; `watch` is called before each step."""
-    rng = np.random.default_rng(seed)
-    adam = nnx.Optimizer(drawn(model, rng), rule(steps, rate), wrt=nnx.Param)
-    for step in range(steps):
-        if watch:
-            watch(step, model)
-        train_step(model, adam, draw(rng))
-    return model
-
-
-@jax.jit
-def listen(model, letters):
-    """Return logits and weights."""
-    return model(letters)
-
-
-# From book/06_inside_a_small_model.md, See what the heads do
-def maps(model, text):
-    """Return the weights of all heads on one song, (layers * H, n, n)."""
-    _, layers = listen(model, to_letters(text))  # (layers, 1, H, n, n)
-    return np.concatenate(np.asarray(layers)[:, 0]).round(2)
-
-
-# From book/07_a_model_that_writes.md, The whole model in one cell
-def turn(x, i):  # rotary: x (b, H, n, d) at the positions i (n,)
-    d = x.shape[-1]
-    angles = i[:, None] * 10_000 ** (-jnp.arange(0, d, 2) / d)  # (n, d/2)
-    even, odd = x[..., ::2], x[..., 1::2]
-    cos, sin = jnp.cos(angles), jnp.sin(angles)
-    pairs = even * cos - odd * sin, even * sin + odd * cos
-    return jnp.stack(pairs, axis=-1).reshape(x.shape)
-
-
-class CausalHeads(nnx.Module):
-    def __init__(self, D, H, *, rngs):
-        self.H = H
-        bare = {"use_bias": False, "rngs": rngs}
-        matrices = (nnx.Linear(D, D, **bare) for _ in range(4))
-        self.W_q, self.W_k, self.W_v, self.W_o = matrices
-
-    def project(self, x):  # (b, n, D) -> three of (b, H, n, D/H)
-        shape = (*x.shape[:2], self.H, -1)
-        each = self.W_q(x), self.W_k(x), self.W_v(x)
-        return [y.reshape(shape).swapaxes(1, 2) for y in each]
-
-    def score(self, q, k):  # -> (b, H, n, m), the queries are the last n of m
-        i = jnp.arange(k.shape[-2])
-        q, k = turn(q, i[-q.shape[-2] :]), turn(k, i)
-        return q @ k.mT / q.shape[-1] ** 0.5
-
-    def __call__(self, x):  # (b, n, D) -> (b, n, D), weights (b, H, n, m)
-        q, k, v = self.project(x)
-        scores = self.score(q, k)
-        n, m = scores.shape[-2:]
-        past = jnp.tri(n, m, m - n, dtype=bool)
-        weights = jax.nn.softmax(jnp.where(past, scores, -jnp.inf))
-        joined = (weights @ v).swapaxes(1, 2).reshape(x.shape)
-        return self.W_o(joined), weights
-
-
-class TextBlock(nnx.Module):
-    def __init__(self, D, H, *, rngs):
-        self.norm1 = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
-        self.norm2 = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
-        self.attention = CausalHeads(D, H, rngs=rngs)
-        wide = nnx.Linear(D, 4 * D, rngs=rngs)
-        narrow = nnx.Linear(4 * D, D, rngs=rngs)
-        self.feed_forward = nnx.Sequential(wide, jax.nn.relu, narrow)
-
-    def __call__(self, x):
-        out, weights = self.attention(self.norm1(x))
-        x = x + out
-        return x + self.feed_forward(self.norm2(x)), weights
-
-
-class GPT(nnx.Module):
-    """Tokens (b, n) -> logits (b, n, kinds) of what follows, and weights."""
-
-    def __init__(self, kinds, D=128, H=4, depth=4):
-        rngs = nnx.Rngs(0)  # `train` draws all matrices anew
-        self.embedding = nnx.Embed(kinds, D, rngs=rngs)
-        blocks = [TextBlock(D, H, rngs=rngs) for _ in range(depth)]
-        self.blocks = nnx.List(blocks)
-        self.norm = nnx.LayerNorm(D, epsilon=1e-5, rngs=rngs)
-        self.out = nnx.Linear(D, kinds, rngs=rngs)
-
-    def __call__(self, tokens):
-        x, layers = self.embedding(tokens), []  # (b, n) -> (b, n, D)
-        for block in self.blocks:
-            x, weights = block(x)
-            layers.append(weights)
-        return self.out(self.norm(x)), jnp.stack(layers)
-
-
-# From book/08_kernels.md, Choose how the weight falls
+# From book/08_kernels.md
 def gaussian(r: Array) -> Array:
     """Return exp(-r^2 / 2), elementwise, for distances of any shape."""
     return jnp.exp(-0.5 * jnp.asarray(r) ** 2)
@@ -355,7 +143,6 @@ def constant(r: Array) -> Array:
     return jnp.ones_like(jnp.asarray(r))
 
 
-# From book/08_kernels.md, Compute all queries at once
 def pairwise_distances(queries: Array, keys: Array) -> Array:
     """Return Euclidean distances (n, m) of queries (n, d) from keys (m, d).
 
@@ -394,7 +181,24 @@ def nadaraya_watson(
     return weights @ y_train.astype(weights.dtype), weights
 
 
-# From book/10_masked_softmax.md, From lengths to a mask
+# From book/10_masked_softmax.md
+def can_be_read(x: Array | np.ndarray) -> bool:
+    """Say whether values can be read: NumPy's, and on CPUs of this process.
+
+    A tracer has none, and reading others would wait, or fail.
+    """
+    if isinstance(x, jax.core.Tracer) or not isinstance(x, Array):
+        return isinstance(x, np.ndarray)
+    on_cpu = all(device.platform == "cpu" for device in x.devices())
+    return on_cpu and x.is_fully_addressable
+
+
+def check_range(lens: Array | np.ndarray, shape: tuple) -> None:
+    """Raise ValueError if what can be read are other than lengths."""
+    if can_be_read(lens):
+        check_lengths(np.asarray(lens), shape)
+
+
 def length_mask(shape: tuple[int, ...], valid_lens: Array | list) -> Array:
     """Return a mask, True at a row's first keys, (b, 1, ..., 1 or n, m)."""
     b, m = shape[:-2][:1], shape[-1]  # scores (n, m) have no b
@@ -407,7 +211,6 @@ def length_mask(shape: tuple[int, ...], valid_lens: Array | list) -> Array:
     return keys < lens.astype(int)
 
 
-# From book/10_masked_softmax.md, Join masks with AND
 def as_boolean(mask: Array) -> Array:
     """Return a mask of 0 and 1, as Flax makes them, as a boolean one."""
     known = np.asarray(mask) if can_be_read(mask) else None
@@ -442,7 +245,6 @@ def attention_mask(
     return inside if mask is None else mask & inside
 
 
-# From book/10_masked_softmax.md, The softmax
 def masked_softmax(
     X: Array, valid_lens: Array | list | None = None, mask: Array | None = None
 ) -> Array:
@@ -485,7 +287,6 @@ def softmax_over(X: Array, keep: Array | None) -> Array:
     return (powers / total).astype(X.dtype)
 
 
-# From book/10_masked_softmax.md, Keep NaN out of the padding
 def zero_padding(keep: Array | None, *arrays: Array) -> list[Array]:
     """Zero out the rows that no query may attend to, as 0 * NaN is NaN.
 
@@ -498,7 +299,7 @@ def zero_padding(keep: Array | None, *arrays: Array) -> list[Array]:
     return [jnp.where(used, array, 0) for array in arrays]
 
 
-# From book/12_scaled_dot_product_attention.md, Meet the fused function
+# From book/12_scaled_dot_product_attention.md
 def pad_features(x: Array, size: int) -> Array:
     """Fill up vectors (..., d) with zeros: (..., size)."""
     empty = [(0, 0)] * (x.ndim - 1)
@@ -540,7 +341,6 @@ def fused_attention(
     return out[:, 0] if one_head else out
 
 
-# From book/12_scaled_dot_product_attention.md, One layer for every score
 class Attention(nnx.Module):
     """Attention with any score: a subclass defines `features` or `score`.
 
@@ -610,7 +410,7 @@ class DotProductAttention(Attention):
         return wide(queries) / queries.shape[-1] ** 0.5, keys
 
 
-# From book/13_additive_attention.md, Score block by block
+# From book/13_additive_attention.md
 @jax.jit(static_argnames="block")
 def additive_scores(q: Array, k: Array, w_v: Array, block: int = 2**18) -> Array:
     """Return the scores w_v . tanh(q + k), (b, n, m), block by block.
@@ -638,7 +438,6 @@ def additive_scores(q: Array, k: Array, w_v: Array, block: int = 2**18) -> Array
     return jnp.moveaxis(scores, 0, -2)  # (n, b, m) -> (b, n, m)
 
 
-# From book/13_additive_attention.md, Build the layer
 def in_type_of_inputs(arrays: tuple, *, dtype: jnp.dtype | None = None, **_) -> tuple:
     """Cast inputs and parameters to `dtype`, or the type of the inputs."""
     dtype = arrays[0].dtype if dtype is None else dtype
@@ -682,7 +481,7 @@ class AdditiveAttention(Attention):
         return additive_scores(q, k, w_v[:-1] - w_v[-1])
 
 
-# From book/14_distance_bilinear_cosine.md, A zero vector has no direction
+# From book/14_distance_bilinear_cosine.md
 def unit_vectors(x: Array) -> Array:
     """Divide vectors (..., d) by their lengths; zero vectors stay zero."""
     largest = abs(jax.lax.stop_gradient(wide(x)))
@@ -693,7 +492,6 @@ def unit_vectors(x: Array) -> Array:
     return (y / norm).astype(x.dtype)
 
 
-# From book/14_distance_bilinear_cosine.md, Distance
 class DistanceAttention(Attention):
     """Attention by distance: scores -|q - k|^2 / (2 sqrt(d)).
 
@@ -714,7 +512,6 @@ class DistanceAttention(Attention):
         return q / queries.shape[-1] ** 0.5, k
 
 
-# From book/14_distance_bilinear_cosine.md, Bilinear
 class BilinearAttention(Attention):
     """Bilinear attention: scores q^T M k / sqrt(size).
 
@@ -751,7 +548,6 @@ class BilinearAttention(Attention):
         return q / q.shape[-1] ** 0.5, k
 
 
-# From book/14_distance_bilinear_cosine.md, Cosine
 class CosineAttention(Attention):
     """Cosine attention: scores cos(q, k) / temperature; cos(0, k) = 0.
 
@@ -787,7 +583,7 @@ class CosineAttention(Attention):
         return q / self.temperature.astype(q.dtype), k
 
 
-# From book/16_what_attention_costs.md, Count the bytes
+# From book/16_what_attention_costs.md
 def temporary_bytes(function: Callable, *arrays: Array) -> int:
     """Return the bytes held on the way, apart from arguments and results.
 
@@ -798,7 +594,7 @@ def temporary_bytes(function: Callable, *arrays: Array) -> int:
     return compiled.memory_analysis().temp_size_in_bytes
 
 
-# From book/18_caches_and_shared_keys.md, Write the layer
+# From book/18_caches_and_shared_keys.md
 def causal_mask(n: int, m: int, first: int | Array) -> Array:
     """Let n of m positions, from `first` on, see no later one: (n, m)."""
     queries = first + jnp.arange(n)[:, None]  # (n, 1)
@@ -1034,25 +830,7 @@ class MultiHeadAttention(nnx.Module):
         return out, poisoned(mask, weights).reshape(*lead, *shape[1:])
 
 
-# From book/21_from_lesson_to_library.md, Check shapes, not values
-def can_be_read(x: jax.Array | np.ndarray) -> bool:
-    """Say whether values can be read: NumPy's, and on CPUs of this process.
-
-    A tracer has none, and reading others would wait, or fail.
-    """
-    if isinstance(x, jax.core.Tracer) or not isinstance(x, jax.Array):
-        return isinstance(x, np.ndarray)
-    on_cpu = all(device.platform == "cpu" for device in x.devices())
-    return on_cpu and x.is_fully_addressable
-
-
-def check_range(lens: jax.Array | np.ndarray, shape: tuple) -> None:
-    """Raise ValueError if what can be read are other than lengths."""
-    if can_be_read(lens):
-        check_lengths(np.asarray(lens), shape)
-
-
-# From book/notation.md, Three helpers
+# From book/notation.md
 def try_gpu(i: int = 0) -> jax.Device:
     """Return GPU or TPU number i where there is one, else the CPU.
 

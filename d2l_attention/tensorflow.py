@@ -39,7 +39,7 @@ from d2l_attention.checks import (
 from d2l_attention.figures import show_heatmaps, use_svg_display
 from d2l_attention.machine import environment_report
 
-__all__ = ["check_shape", "show_heatmaps", "rotate", "gaussian", "boxcar", "triangular",
+__all__ = ["show_heatmaps", "check_shape", "rotate", "gaussian", "boxcar", "triangular",
     "epanechnikov", "constant", "pairwise_distances", "nadaraya_watson", "attention_mask",
     "masked_softmax", "zero_padding", "fused_attention", "Attention", "DotProductAttention",
     "additive_scores", "AdditiveAttention", "DistanceAttention", "BilinearAttention",
@@ -47,20 +47,71 @@ __all__ = ["check_shape", "show_heatmaps", "rotate", "gaussian", "boxcar", "tria
     "environment_report", "try_gpu"]  # fmt: skip
 
 
-# From book/01_queries_keys_values.md, Blend the entries
+# From book/01_queries_keys_values.md
 def check_shape(tensor: Tensor, shape: tuple[int, ...]) -> None:
     """Raise ValueError unless `tensor` has exactly this shape."""
     if tuple(tensor.shape) != tuple(shape):
         raise ValueError(f"tensor must have shape {tuple(shape)}, got {tuple(tensor.shape)}")
 
 
-# From book/04_order.md, Sines and cosines of many wavelengths
+def draw(model, seed):
+    """Draw all matrices anew, alike in all frameworks."""
+    rng = np.random.default_rng(seed)
+    for p in model.trainable_variables:
+        if p.name == "embeddings":
+            p.assign(rng.normal(size=p.shape))
+        elif p.name == "kernel":  # (inputs, outputs): the transpose of W
+            std = (3 * p.shape[0]) ** -0.5
+            p.assign(rng.normal(0, std, p.shape[::-1]).T)
+        else:  # a bias, or the scales of a norm
+            p.assign(np.full(p.shape, float(p.name == "gamma")))
+
+
+class Adam:
+    """Adam (Kingma and Ba, 2015, algorithm 1)."""
+
+    def __init__(self, parameters, rate):
+        self.parameters, self.rate = parameters, rate
+        self.t = tf.Variable(0.0, dtype=parameters[0].dtype)  # steps
+        zeros = [tf.zeros_like(p) for p in parameters]
+        self.m, self.v = ([tf.Variable(z) for z in zeros] for _ in "mv")
+
+    def step(self, gradients):
+        t = self.t.assign_add(1)
+        of_all = zip(self.parameters, gradients, self.m, self.v, strict=True)
+        for p, g, m, v in of_all:
+            g = tf.convert_to_tensor(g)  # adds up an embedding's parts
+            m.assign(0.9 * m + 0.1 * g)
+            v.assign(0.999 * v + 0.001 * g**2)
+            size = tf.sqrt(v / (1 - 0.999**t)) + 1e-8
+            p.assign_sub(self.rate * m / (1 - 0.9**t) / size)
+
+
+# From book/04_order.md
 def angles(positions: Tensor, d: int, base: float = 10_000.0) -> Tensor:
     """Return i base^(-2l / d) for positions i (..., n): (..., n, d / 2)."""
     return positions[..., None] * base ** (-np.arange(0, d, 2) / d)
 
 
-# From book/04_order.md, From the loop to the function
+def as_tensors(**args: Tensor | list | None) -> list[Tensor | None]:
+    """Return arrays and lists, also lists of tensors, as tensors."""
+    for name, x in args.items():
+        if x is not None:
+            check_numbers(name, x)
+    return [x if x is None else tf.convert_to_tensor(x) for x in args.values()]
+
+
+def sizes(x: Tensor) -> tuple:
+    """Return the shape of x: numbers, or tensors where a graph is open."""
+    found = tf.shape(x)
+    return tuple(found[i] if s is None else s for i, s in enumerate(x.shape))
+
+
+def known(shape: tuple) -> tuple:
+    """Return a shape with None for the sizes that are tensors."""
+    return tuple(s if isinstance(s, int) else None for s in shape)
+
+
 def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -> Tensor:
     """Turn neighboring features of vectors (..., n, d) by their positions.
 
@@ -73,7 +124,7 @@ def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -
     check_even(x)
     positions = tf.range(sizes(x)[-2]) if positions is None else positions
     check_positions(known(sizes(positions)), known(sizes(x)[:-1]))
-    exact = wide(x)  # TensorFlow multiplies equal types only
+    exact = x if x.dtype == tf.float64 else tf.cast(x, tf.float32)
     a = angles(tf.cast(positions, exact.dtype), x.shape[-1], base)
     even, odd = exact[..., ::2], exact[..., 1::2]  # like a: (..., n, d/2)
     cos, sin = tf.cos(a), tf.sin(a)
@@ -82,7 +133,7 @@ def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -
     return tf.cast(turned, x.dtype)
 
 
-# From book/05_many_heads_and_a_block.md, Project, split, attend, join
+# From book/05_many_heads_and_a_block.md
 def split_heads(x: Tensor, heads: int) -> Tensor:
     """Split the last axis: (b, n, D) -> (b, n, H, D/H) -> (b, H, n, D/H)."""
     b, n, _ = sizes(x)
@@ -90,241 +141,7 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
     return tf.transpose(split, (0, 2, 1, 3))
 
 
-class ManyHeads(keras.layers.Layer):
-    """Multi-head attention (5.3): its output, and weights (b, H, n, n)."""
-
-    def __init__(self, D, H):
-        super().__init__()
-        self.H = H
-        matrices = (keras.layers.Dense(D, use_bias=False) for _ in range(4))
-        self.W_q, self.W_k, self.W_v, self.W_o = matrices
-
-    def score(self, q, k):  # (b, H, n, D/H) twice -> (b, H, n, n)
-        return tf.matmul(q, k, transpose_b=True) / q.shape[-1] ** 0.5
-
-    def call(self, queries, keys, values, valid_lens=None, causal=False):
-        each = (self.W_q, queries), (self.W_k, keys), (self.W_v, values)
-        q, k, v = (split_heads(W(x), self.H) for W, x in each)
-        i = tf.range(sizes(queries)[1])
-        past = i <= i[:, None] if causal else None  # (n, n)
-        weights = masked_softmax(self.score(q, k), valid_lens, past)
-        joined = tf.transpose(weights @ v, (0, 2, 1, 3))
-        return self.W_o(tf.reshape(joined, sizes(queries))), weights
-
-
-# From book/05_many_heads_and_a_block.md, Stack it: a block
-def drawn(layer, rng):
-    """Return the layer with matrices drawn by NumPy, and biases of 0."""
-    for p in layer.trainable_variables:  # Keras starts biases at 0
-        if p.name == "embeddings":
-            p.assign(rng.normal(size=p.shape))
-        elif p.name == "kernel":  # (inputs, outputs): W^T for a W of (5.3)
-            std = (3 * p.shape[0]) ** -0.5
-            p.assign(rng.normal(0, std, p.shape[::-1]).T)
-    return layer
-
-
-class RotaryHeads(ManyHeads):
-    """Heads whose queries and keys are turned by their positions."""
-
-    def score(self, q, k):
-        return super().score(rotate(q), rotate(k))
-
-
-class Block(keras.layers.Layer):
-    """Return (5.4) of x, and the attention weights (b, H, n, n)."""
-
-    def __init__(self, D, H):
-        super().__init__()
-        self.norm1 = keras.layers.LayerNormalization(epsilon=1e-5)
-        self.norm2 = keras.layers.LayerNormalization(epsilon=1e-5)
-        self.attention = RotaryHeads(D, H)
-        self.wide = keras.layers.Dense(4 * D, activation="relu")
-        self.narrow = keras.layers.Dense(D)
-
-    def feed_forward(self, x):
-        return self.narrow(self.wide(x))
-
-    def call(self, x):
-        h = self.norm1(x)
-        out, weights = self.attention(h, h, h, causal=True)
-        x = x + out
-        return x + self.feed_forward(self.norm2(x)), weights
-
-
-# From book/06_inside_a_small_model.md, Train a singer
-ALPHABET = "abcdefghijklmnopqrstuvwxyz"
-
-
-@keras.saving.register_keras_serializable()
-class Singer(keras.Model):
-    """Logits (b, n, kinds) of what follows, weights (layers, b, H, n, m)."""
-
-    def __init__(self, depth=2, D=32, H=2, kinds=26, **options):
-        super().__init__(**options)
-        self.sizes = {"depth": depth, "D": D, "H": H, "kinds": kinds}
-        self.embedding = keras.layers.Embedding(kinds, D)
-        self.blocks = [Block(D, H) for _ in range(depth)]
-        self.norm = keras.layers.LayerNormalization(epsilon=1e-5)
-        self.out = keras.layers.Dense(kinds)
-
-    def call(self, letters):
-        x, weights = self.embedding(letters), []  # (b, n) -> (b, n, D)
-        for block in self.blocks:
-            x, found = block(x)
-            weights.append(found)
-        return self.out(self.norm(x)), tf.stack(weights)
-
-    def get_config(self):
-        return super().get_config() | self.sizes
-
-
-LENGTH = 24
-
-
-def draw_songs(count, rng):
-    """Return songs (count, LENGTH + 1) and lengths of phrases (count,)."""
-    lengths = rng.integers(4, 9, count)
-    phrases = rng.random((count, len(ALPHABET))).argsort(-1)
-    at = np.arange(LENGTH + 1) % lengths[:, None]  # 0, 1, ..., 0, 1, ...
-    return np.take_along_axis(phrases, at, -1), lengths
-
-
-def to_letters(text):
-    """Return the numbers of the letters of a song, (1, n)."""
-    return np.array([[ALPHABET.index(letter) for letter in text]])
-
-
-def spell(numbers):
-    return "".join(ALPHABET[number] for number in numbers)
-
-
-class Adam:
-    """Adam (Kingma and Ba, 2015, algorithm 1)."""
-
-    def __init__(self, parameters):
-        self.parameters, kind = parameters, parameters[0].dtype
-        self.t = tf.Variable(0.0, dtype=kind)  # steps
-        self.m = [tf.Variable(tf.zeros_like(p)) for p in parameters]
-        self.v = [tf.Variable(tf.zeros_like(p)) for p in parameters]
-
-    def step(self, gradients, rate):
-        t = self.t.assign_add(1)
-        of_all = zip(self.parameters, gradients, self.m, self.v, strict=True)
-        for p, g, m, v in of_all:
-            g = tf.convert_to_tensor(g)  # adds up an embedding's parts
-            m.assign(0.9 * m + 0.1 * g)
-            v.assign(0.999 * v + 0.001 * g**2)
-            size = tf.sqrt(v / (1 - 0.999**t)) + 1e-8
-            p.assign_sub(rate * m / (1 - 0.9**t) / size)
-
-
-@tf.function
-def train_step(model, adam, rate, texts):
-    """Change the parameters of the model and the state of Adam."""
-    with tf.GradientTape() as tape:
-        logits, _ = model(texts[:, :-1])  # (b, n, kinds)
-        per_letter = tf.nn.sparse_softmax_cross_entropy_with_logits
-        loss = tf.reduce_mean(per_letter(texts[:, 1:], logits))
-    adam.step(tape.gradient(loss, adam.parameters), rate)
-
-
-def song_batch(rng):
-    return draw_songs(32, rng)[0]  # (b, n + 1)
-
-
-def train(model, seed=0, draw=song_batch, steps=200, rate=0.015, watch=None):
-    """Return the trained model; `watch` is called before each step."""
-    rng = np.random.default_rng(seed)
-    model(draw(np.random.default_rng(0)))  # makes the parameters
-    adam = Adam(drawn(model, rng).trainable_variables)
-    corners = [0, 0.2 * steps, steps], [0.04 * rate, rate, 0]  # steps, rates
-    for step in range(steps):
-        if watch:
-            watch(step, model)
-        now = tf.constant(np.interp(step, *corners), adam.t.dtype)
-        train_step(model, adam, now, draw(rng))
-    return model
-
-
-# From book/06_inside_a_small_model.md, See what the heads do
-def maps(model, text):
-    """Return the weights of all heads on one song, (layers * H, n, n)."""
-    _, layers = model(to_letters(text))  # (layers, 1, H, n, n)
-    return np.concatenate(layers[:, 0]).round(2)
-
-
-# From book/07_a_model_that_writes.md, The whole model in one cell
-def turn(x, i):  # rotary: x (b, H, n, d) at the positions i (n,)
-    pairs = tf.range(0, x.shape[-1], 2, dtype=x.dtype)
-    angles = tf.cast(i, x.dtype)[:, None] * 10_000 ** (-pairs / x.shape[-1])
-    even, odd = x[..., ::2], x[..., 1::2]
-    cos, sin = tf.cos(angles), tf.sin(angles)  # (n, d/2)
-    pairs = even * cos - odd * sin, even * sin + odd * cos
-    return tf.reshape(tf.stack(pairs, axis=-1), tf.shape(x))
-
-
-class CausalHeads(keras.layers.Layer):
-    def __init__(self, D, H):
-        super().__init__()
-        self.H = H
-        matrices = (keras.layers.Dense(D, use_bias=False) for _ in range(4))
-        self.W_q, self.W_k, self.W_v, self.W_o = matrices
-
-    def project(self, x):  # (b, n, D) -> three of (b, H, n, D/H)
-        shape = (tf.shape(x)[0], tf.shape(x)[1], self.H, x.shape[-1] // self.H)
-        each = self.W_q(x), self.W_k(x), self.W_v(x)
-        return [tf.transpose(tf.reshape(y, shape), (0, 2, 1, 3)) for y in each]
-
-    def score(self, q, k):  # -> (b, H, n, m), the queries are the last n of m
-        i = tf.range(tf.shape(k)[2])
-        q, k = turn(q, i[-tf.shape(q)[2] :]), turn(k, i)
-        return tf.matmul(q, k, transpose_b=True) / q.shape[-1] ** 0.5
-
-    def call(self, x):  # (b, n, D) -> (b, n, D), weights (b, H, n, m)
-        q, k, v = self.project(x)
-        scores = self.score(q, k)
-        n, m = tf.shape(scores)[2], tf.shape(scores)[3]
-        past = tf.range(m) <= tf.range(m - n, m)[:, None]  # (n, m)
-        weights = tf.nn.softmax(tf.where(past, scores, -np.inf))
-        joined = tf.transpose(weights @ v, (0, 2, 1, 3))
-        return self.W_o(tf.reshape(joined, tf.shape(x))), weights
-
-
-class TextBlock(keras.layers.Layer):
-    def __init__(self, D, H):
-        super().__init__()
-        self.norm1 = keras.layers.LayerNormalization(epsilon=1e-5)
-        self.norm2 = keras.layers.LayerNormalization(epsilon=1e-5)
-        self.attention = CausalHeads(D, H)
-        self.wide = keras.layers.Dense(4 * D, activation="relu")
-        self.narrow = keras.layers.Dense(D)
-
-    def call(self, x):
-        out, weights = self.attention(self.norm1(x))
-        x = x + out
-        return x + self.narrow(self.wide(self.norm2(x))), weights
-
-
-class GPT(keras.Model):
-    """Tokens (b, n) -> logits (b, n, kinds) of what follows, and weights."""
-
-    def __init__(self, kinds, D=128, H=4, depth=4):
-        super().__init__()
-        self.embedding = keras.layers.Embedding(kinds, D)
-        self.blocks = [TextBlock(D, H) for _ in range(depth)]
-        self.norm = keras.layers.LayerNormalization(epsilon=1e-5)
-        self.out = keras.layers.Dense(kinds)
-
-    def call(self, tokens):
-        x, layers = self.embedding(tokens), []  # (b, n) -> (b, n, D)
-        for block in self.blocks:
-            x, weights = block(x)
-            layers.append(weights)
-        return self.out(self.norm(x)), tf.stack(layers)
-
-
-# From book/08_kernels.md, Choose how the weight falls
+# From book/08_kernels.md
 def gaussian(r: Tensor) -> Tensor:
     """Return exp(-r^2 / 2), elementwise, for distances of any shape."""
     return tf.exp(tf.square(r) / -2)
@@ -350,7 +167,11 @@ def constant(r: Tensor) -> Tensor:
     return tf.ones_like(r)
 
 
-# From book/08_kernels.md, Compute all queries at once
+def wide(x: Tensor) -> Tensor:
+    """Return x in float32, or as it is in float64."""
+    return x if x.dtype == tf.float64 else tf.cast(x, tf.float32)
+
+
 def pairwise_distances(queries: Tensor, keys: Tensor) -> Tensor:
     """Return Euclidean distances (n, m) of queries (n, d) from keys (m, d).
 
@@ -389,26 +210,7 @@ def nadaraya_watson(
     return tf.tensordot(weights, tf.cast(y_train, r.dtype), 1), weights
 
 
-# From book/10_masked_softmax.md, From lengths to a mask
-def sizes(x: Tensor) -> tuple:
-    """Return the shape of x: numbers, or tensors where a graph is open."""
-    found = tf.shape(x)
-    return tuple(found[i] if s is None else s for i, s in enumerate(x.shape))
-
-
-def known(shape: tuple) -> tuple:
-    """Return a shape with None for the sizes that are tensors."""
-    return tuple(s if isinstance(s, int) else None for s in shape)
-
-
-def as_tensors(**args: Tensor | list | None) -> list[Tensor | None]:
-    """Return arrays and lists, also lists of tensors, as tensors."""
-    for name, x in args.items():
-        if x is not None:
-            check_numbers(name, x)
-    return [x if x is None else tf.convert_to_tensor(x) for x in args.values()]
-
-
+# From book/10_masked_softmax.md
 def check_range(lens: Tensor, shape: tuple) -> None:
     """Check lengths, but not in a graph, nor on a GPU, which would wait."""
     values = None if "GPU" in lens.device else tf.get_static_value(lens)
@@ -428,7 +230,6 @@ def length_mask(shape: tuple, valid_lens: Tensor | list) -> Tensor:
     return tf.range(shape[-1]) < rows[..., *heads, :, None]
 
 
-# From book/10_masked_softmax.md, Join masks with AND
 def attention_mask(
     shape: tuple, valid_lens: Tensor | list | None = None, mask: Tensor | None = None
 ) -> Tensor | None:
@@ -451,7 +252,6 @@ def attention_mask(
     return inside if mask is None else mask & inside
 
 
-# From book/10_masked_softmax.md, The softmax
 def masked_softmax(
     X: Tensor, valid_lens: Tensor | list | None = None, mask: Tensor | None = None
 ) -> Tensor:
@@ -478,7 +278,6 @@ def masked_softmax(
     return tf.cast(weights, X.dtype) * tf.cast(some, X.dtype)
 
 
-# From book/10_masked_softmax.md, Keep NaN out of the padding
 def zero_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
     """Zero out the rows that no query may attend to, as 0 * NaN is NaN.
 
@@ -490,7 +289,7 @@ def zero_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
     return [tf.where(used, tensor, 0) for tensor in tensors]
 
 
-# From book/12_scaled_dot_product_attention.md, Meet the fused function
+# From book/12_scaled_dot_product_attention.md
 def fused_attention(
     queries: Tensor,
     keys: Tensor,
@@ -519,7 +318,6 @@ def fused_attention(
     return out[:, 0] if one_head else out
 
 
-# From book/12_scaled_dot_product_attention.md, One layer for every score
 @keras.saving.register_keras_serializable("d2l_attention")
 class Attention(keras.layers.Layer):
     """Attention with any score: a subclass defines `features` or `score`.
@@ -625,12 +423,7 @@ class DotProductAttention(Attention):
         return wide(queries) / queries.shape[-1] ** 0.5, keys
 
 
-# From book/13_additive_attention.md, Score block by block
-def wide(x: Tensor) -> Tensor:
-    """Return x in float32, or as it is in float64."""
-    return x if x.dtype == tf.float64 else tf.cast(x, tf.float32)
-
-
+# From book/13_additive_attention.md
 def score_all(query: Tensor, k: Tensor, w_v: Tensor) -> Tensor:
     """Return the scores of all pairs at once."""
     hidden = tf.tanh(query[..., None, :] + k)  # (b, 1, h) + (b, m, h)
@@ -666,7 +459,6 @@ def additive_scores(q: Tensor, k: Tensor, w_v: Tensor) -> Tensor:
     return tf.einsum("n...m->...nm", each(queries, k, w_v)[:n])  # (b, n, m)
 
 
-# From book/13_additive_attention.md, Build the layer
 def linear(units: int, name: str, dtype: object, bias: bool = False) -> keras.layers.Dense:
     """Return a dense layer, without bias unless asked for."""
     return keras.layers.Dense(int(units), use_bias=bias, name=name, dtype=dtype)
@@ -702,7 +494,7 @@ class AdditiveAttention(Attention):
         return additive_scores(self.W_q(queries), self.W_k(keys), w_v[:, 0])
 
 
-# From book/14_distance_bilinear_cosine.md, A zero vector has no direction
+# From book/14_distance_bilinear_cosine.md
 def unit_vectors(x: Tensor) -> Tensor:
     """Divide vectors (..., d) by their lengths; zero vectors stay zero."""
     exact = wide(x)
@@ -713,7 +505,6 @@ def unit_vectors(x: Tensor) -> Tensor:
     return tf.cast(exact / norm, x.dtype)
 
 
-# From book/14_distance_bilinear_cosine.md, Distance
 @keras.saving.register_keras_serializable("d2l_attention")
 class DistanceAttention(Attention):
     """Attention by distance: scores -|q - k|^2 / (2 sqrt(d)).
@@ -734,7 +525,6 @@ class DistanceAttention(Attention):
         return q, tf.concat([keys, -0.5 * norms], -1)
 
 
-# From book/14_distance_bilinear_cosine.md, Bilinear
 @keras.saving.register_keras_serializable("d2l_attention")
 class BilinearAttention(Attention):
     """Bilinear attention: scores q^T M k / sqrt(size).
@@ -768,7 +558,6 @@ class BilinearAttention(Attention):
         return wide(q) / q.shape[-1] ** 0.5, k
 
 
-# From book/14_distance_bilinear_cosine.md, Cosine
 @keras.saving.register_keras_serializable("d2l_attention")
 class CosineAttention(Attention):
     """Cosine attention: scores cos(q, k) / temperature; cos(0, k) = 0.
@@ -800,7 +589,7 @@ class CosineAttention(Attention):
         return q / tf.cast(self.temperature, q.dtype), k
 
 
-# From book/16_what_attention_costs.md, Count the bytes
+# From book/16_what_attention_costs.md
 def temporary_bytes(function: Callable, *tensors: Tensor) -> int:
     """Return the bytes held on the way, apart from arguments and results."""
     compiled = tf.function(lambda *x: function(*x), jit_compile=True)
@@ -814,7 +603,7 @@ def temporary_bytes(function: Callable, *tensors: Tensor) -> int:
     )
 
 
-# From book/18_caches_and_shared_keys.md, Write the layer
+# From book/18_caches_and_shared_keys.md
 def causal_mask(n: int, m: int, first: int | Tensor) -> Tensor:
     """Let n of m positions, from `first` on, see no later one: (n, m)."""
     queries = first + tf.range(n)[:, None]  # (n, 1)
@@ -1036,7 +825,7 @@ class MultiHeadAttention(Heads):
         return (out, weights) if need_weights else out
 
 
-# From book/notation.md, Three helpers
+# From book/notation.md
 def try_gpu(i: int = 0) -> str:
     """Return the name of GPU i, or of the CPU; for `tf.device`.
 

@@ -8,11 +8,9 @@ check_installed("pytorch")
 import os
 from collections.abc import Callable
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.optim.lr_scheduler import LambdaLR
 
 from d2l_attention.checks import (
     check_cache,
@@ -38,7 +36,7 @@ from d2l_attention.machine import environment_report
 from d2l_attention.memory import LiveBytes
 from d2l_attention.tensors import LazyLinear, apply_wide, as_tensor, as_tensors, check_tensors, wide
 
-__all__ = ["check_shape", "show_heatmaps", "rotate", "gaussian", "boxcar", "triangular",
+__all__ = ["show_heatmaps", "check_shape", "rotate", "gaussian", "boxcar", "triangular",
     "epanechnikov", "constant", "pairwise_distances", "nadaraya_watson", "attention_mask",
     "masked_softmax", "zero_padding", "fused_attention", "Attention", "DotProductAttention",
     "additive_scores", "AdditiveAttention", "DistanceAttention", "BilinearAttention",
@@ -46,21 +44,20 @@ __all__ = ["check_shape", "show_heatmaps", "rotate", "gaussian", "boxcar", "tria
     "environment_report", "try_gpu"]  # fmt: skip
 
 
-# From book/01_queries_keys_values.md, Blend the entries
+# From book/01_queries_keys_values.md
 def check_shape(tensor: Tensor, shape: tuple[int, ...]) -> None:
     """Raise ValueError unless `tensor` has exactly this shape."""
     if tuple(tensor.shape) != tuple(shape):
         raise ValueError(f"tensor must have shape {tuple(shape)}, got {tuple(tensor.shape)}")
 
 
-# From book/04_order.md, Sines and cosines of many wavelengths
+# From book/04_order.md
 def angles(positions: Tensor, d: int, base: float = 10_000.0) -> Tensor:
     """Return i base^(-2l / d) for positions i (..., n): (..., n, d / 2)."""
     pairs = torch.arange(0, d, 2, device=positions.device)
     return positions.unsqueeze(-1) * base ** (-pairs.to(positions) / d)
 
 
-# From book/04_order.md, From the loop to the function
 def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -> Tensor:
     """Turn neighboring features of vectors (..., n, d) by their positions.
 
@@ -82,208 +79,13 @@ def rotate(x: Tensor, positions: Tensor | None = None, base: float = 10_000.0) -
     return torch.stack(pairs, dim=-1).flatten(-2).to(x.dtype)
 
 
-# From book/05_many_heads_and_a_block.md, Project, split, attend, join
+# From book/05_many_heads_and_a_block.md
 def split_heads(x: Tensor, heads: int) -> Tensor:
     """Split the last axis: (b, n, D) -> (b, n, H, D/H) -> (b, H, n, D/H)."""
     return x.unflatten(-1, (heads, -1)).transpose(1, 2)
 
 
-class ManyHeads(nn.Module):
-    """Multi-head attention (5.3), and nothing around it."""
-
-    def __init__(self, D, H):
-        super().__init__()
-        self.H = H
-        matrices = (nn.Linear(D, D, bias=False) for _ in range(4))
-        self.W_q, self.W_k, self.W_v, self.W_o = matrices
-
-    def score(self, q, k):  # (b, H, n, D/H) twice -> (b, H, n, n)
-        return q @ k.mT / q.shape[-1] ** 0.5
-
-    def forward(self, queries, keys, values, valid_lens=None, causal=False):
-        each = (self.W_q, queries), (self.W_k, keys), (self.W_v, values)
-        q, k, v = (split_heads(W(x), self.H) for W, x in each)
-        n = queries.shape[1]
-        past = torch.ones(n, n).tril().bool() if causal else None
-        weights = masked_softmax(self.score(q, k), valid_lens, past)
-        self.attention_weights = weights.detach()  # to look at
-        return self.W_o((weights @ v).transpose(1, 2).flatten(2))  # (b, n, D)
-
-
-# From book/05_many_heads_and_a_block.md, Stack it: a block
-@torch.no_grad()
-def drawn(layer, rng):
-    """Return the layer with matrices drawn by NumPy, and biases of 0."""
-    for name, p in layer.named_parameters():
-        if p.dim() == 2:
-            std = 1 if "embedding" in name else (3 * p.shape[1]) ** -0.5
-            p.copy_(torch.from_numpy(rng.normal(0, std, p.shape)))
-        elif name.endswith("bias"):
-            p.zero_()
-    return layer
-
-
-class RotaryHeads(ManyHeads):
-    """Heads whose queries and keys are turned by their positions."""
-
-    def score(self, q, k):
-        return super().score(rotate(q), rotate(k))
-
-
-class Block(nn.Module):
-    """A Transformer block (5.4): (b, n, D) -> (b, n, D)."""
-
-    def __init__(self, D, H):
-        super().__init__()
-        self.norm1, self.norm2 = nn.LayerNorm(D), nn.LayerNorm(D)
-        self.attention = RotaryHeads(D, H)
-        wide, narrow = nn.Linear(D, 4 * D), nn.Linear(4 * D, D)
-        self.feed_forward = nn.Sequential(wide, nn.ReLU(), narrow)
-
-    def forward(self, x):
-        h = self.norm1(x)
-        x = x + self.attention(h, h, h, causal=True)
-        return x + self.feed_forward(self.norm2(x))
-
-
-# From book/06_inside_a_small_model.md, Train a singer
-ALPHABET = "abcdefghijklmnopqrstuvwxyz"
-
-
-class Singer(nn.Module):
-    """Letters (b, n) -> logits (b, n, kinds) of what follows."""
-
-    def __init__(self, depth=2, D=32, H=2, kinds=26):
-        super().__init__()
-        self.embedding = nn.Embedding(kinds, D)
-        self.blocks = nn.ModuleList(Block(D, H) for _ in range(depth))
-        self.norm, self.out = nn.LayerNorm(D), nn.Linear(D, kinds)
-
-    def forward(self, letters):
-        x = self.embedding(letters)  # (b, n) -> (b, n, D)
-        for block in self.blocks:
-            x = block(x)
-        return self.out(self.norm(x))
-
-
-LENGTH = 24
-
-
-def draw_songs(count, rng):
-    """Return songs (count, LENGTH + 1) and lengths of phrases (count,)."""
-    lengths = rng.integers(4, 9, count)
-    phrases = rng.random((count, len(ALPHABET))).argsort(-1)
-    at = np.arange(LENGTH + 1) % lengths[:, None]  # 0, 1, ..., 0, 1, ...
-    songs = np.take_along_axis(phrases, at, -1)
-    return torch.from_numpy(songs), torch.from_numpy(lengths)
-
-
-def to_letters(text):
-    """Return the numbers of the letters of a song, (1, n)."""
-    return torch.tensor([[ALPHABET.index(letter) for letter in text]])
-
-
-def spell(numbers):
-    return "".join(ALPHABET[number] for number in numbers)
-
-
-def song_batch(rng):
-    return draw_songs(32, rng)[0]  # (b, n + 1)
-
-
-def train(model, seed=0, draw=song_batch, steps=200, rate=0.015, watch=None):
-    """Return the trained model; `watch` is called before each step."""
-    rng = np.random.default_rng(seed)
-    adam = torch.optim.Adam(drawn(model, rng).parameters(), lr=rate)
-    corners = [0, 0.2 * steps, steps], [0.04, 1, 0]  # steps, share of lr
-    schedule = LambdaLR(adam, lambda step: np.interp(step, *corners))
-    for step in range(steps):
-        if watch:
-            watch(step, model)
-        batch = draw(rng)
-        logits = model(batch[:, :-1]).transpose(1, 2)  # (b, kinds, n)
-        loss = F.cross_entropy(logits, batch[:, 1:])
-        adam.zero_grad()
-        loss.backward()
-        adam.step()
-        schedule.step()
-    return model.eval()
-
-
-# From book/06_inside_a_small_model.md, See what the heads do
-@torch.no_grad()
-def maps(model, text):
-    """Return the weights of all heads on one song, (layers * H, n, n)."""
-    model(to_letters(text))
-    each = [block.attention.attention_weights[0] for block in model.blocks]
-    return torch.cat(each).round(decimals=2)
-
-
-# From book/07_a_model_that_writes.md, The whole model in one cell
-def turn(x, i):  # rotary: x (b, H, n, d) at the positions i (n,)
-    d = x.shape[-1]
-    angles = i[:, None] * 10_000 ** (-torch.arange(0, d, 2) / d)  # (n, d/2)
-    even, odd, cos, sin = x[..., ::2], x[..., 1::2], angles.cos(), angles.sin()
-    pairs = even * cos - odd * sin, even * sin + odd * cos
-    return torch.stack(pairs, dim=-1).flatten(-2)
-
-
-class CausalHeads(nn.Module):
-    def __init__(self, D, H):
-        super().__init__()
-        self.H = H
-        matrices = (nn.Linear(D, D, bias=False) for _ in range(4))
-        self.W_q, self.W_k, self.W_v, self.W_o = matrices
-
-    def project(self, x):  # (b, n, D) -> three of (b, H, n, D/H)
-        each = self.W_q(x), self.W_k(x), self.W_v(x)
-        return [y.unflatten(-1, (self.H, -1)).transpose(1, 2) for y in each]
-
-    def score(self, q, k):  # -> (b, H, n, m), the queries are the last n of m
-        i = torch.arange(k.shape[-2])
-        q, k = turn(q, i[-q.shape[-2] :]), turn(k, i)
-        return q @ k.mT / q.shape[-1] ** 0.5
-
-    def forward(self, x):  # (b, n, D) -> (b, n, D)
-        q, k, v = self.project(x)
-        scores = self.score(q, k)
-        n, m = scores.shape[-2:]
-        past = torch.ones(n, m).tril(m - n).bool()
-        weights = scores.masked_fill(~past, -torch.inf).softmax(-1)
-        self.attention_weights = weights.detach()  # to look at
-        return self.W_o((weights @ v).transpose(1, 2).flatten(2))
-
-
-class TextBlock(nn.Module):
-    def __init__(self, D, H):
-        super().__init__()
-        self.norm1, self.norm2 = nn.LayerNorm(D), nn.LayerNorm(D)
-        self.attention = CausalHeads(D, H)
-        wide, narrow = nn.Linear(D, 4 * D), nn.Linear(4 * D, D)
-        self.feed_forward = nn.Sequential(wide, nn.ReLU(), narrow)
-
-    def forward(self, x):
-        x = x + self.attention(self.norm1(x))
-        return x + self.feed_forward(self.norm2(x))
-
-
-class GPT(nn.Module):
-    """Tokens (b, n) -> logits (b, n, kinds) of what follows."""
-
-    def __init__(self, kinds, D=128, H=4, depth=4):
-        super().__init__()
-        self.embedding = nn.Embedding(kinds, D)
-        self.blocks = nn.ModuleList(TextBlock(D, H) for _ in range(depth))
-        self.norm, self.out = nn.LayerNorm(D), nn.Linear(D, kinds)
-
-    def forward(self, tokens):
-        x = self.embedding(tokens)  # (b, n) -> (b, n, D)
-        for block in self.blocks:
-            x = block(x)
-        return self.out(self.norm(x))
-
-
-# From book/08_kernels.md, Choose how the weight falls
+# From book/08_kernels.md
 def gaussian(r: Tensor) -> Tensor:
     """Return exp(-r^2 / 2), elementwise, for distances of any shape."""
     return torch.exp(-0.5 * r**2)
@@ -309,7 +111,6 @@ def constant(r: Tensor) -> Tensor:
     return torch.ones_like(r)
 
 
-# From book/08_kernels.md, Compute all queries at once
 def pairwise_distances(queries: Tensor, keys: Tensor) -> Tensor:
     """Return Euclidean distances (n, m) of queries (n, d) from keys (m, d).
 
@@ -344,7 +145,19 @@ def nadaraya_watson(
     return weights @ y_train.to(weights.dtype), weights
 
 
-# From book/10_masked_softmax.md, From lengths to a mask
+# From book/10_masked_softmax.md
+def check_range(lens: Tensor, shape: tuple[int, ...]) -> None:
+    """Raise ValueError if an ordinary CPU tensor holds other than lengths."""
+    tracing = torch.compiler.is_compiling() or torch.jit.is_tracing()
+    if tracing or type(lens) is not torch.Tensor or not lens.is_cpu:
+        return
+    try:
+        known = lens.numpy()
+    except RuntimeError:  # without values: inside vmap or make_fx
+        return
+    check_lengths(known, shape)
+
+
 def length_mask(
     shape: tuple[int, ...], valid_lens: Tensor | list, device: torch.device | None = None
 ) -> Tensor:
@@ -359,7 +172,6 @@ def length_mask(
     return torch.arange(m, device=device or lens.device) < lens.to(device)
 
 
-# From book/10_masked_softmax.md, Join masks with AND
 def attention_mask(
     shape: tuple[int, ...],
     valid_lens: Tensor | list | None = None,
@@ -382,7 +194,6 @@ def attention_mask(
     return inside if mask is None else mask & inside
 
 
-# From book/10_masked_softmax.md, The softmax
 def masked_softmax(
     X: Tensor, valid_lens: Tensor | list | None = None, mask: Tensor | None = None
 ) -> Tensor:
@@ -408,7 +219,6 @@ def masked_softmax(
     return scores.softmax(-1, dtype=X.dtype) * some
 
 
-# From book/10_masked_softmax.md, Keep NaN out of the padding
 def zero_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
     """Zero out the rows that no query may attend to, as 0 * NaN is NaN.
 
@@ -420,7 +230,7 @@ def zero_padding(keep: Tensor | None, *tensors: Tensor) -> list[Tensor]:
     return [torch.where(used, tensor, 0) for tensor in tensors]
 
 
-# From book/12_scaled_dot_product_attention.md, Meet the fused function
+# From book/12_scaled_dot_product_attention.md
 def fused_attention(
     queries: Tensor,
     keys: Tensor,
@@ -454,7 +264,6 @@ def fused_attention(
     return out.squeeze(1) if one_head else out
 
 
-# From book/12_scaled_dot_product_attention.md, One layer for every score
 class Attention(nn.Module):
     """Attention with any score: a subclass defines `features` or `score`.
 
@@ -526,7 +335,7 @@ class DotProductAttention(Attention):
         return queries / queries.shape[-1] ** 0.5, keys
 
 
-# From book/13_additive_attention.md, Score block by block
+# From book/13_additive_attention.md
 def additive_scores(
     q: Tensor, k: Tensor, w_v: Callable[[Tensor], Tensor], block: int = 2**18
 ) -> Tensor:
@@ -547,7 +356,6 @@ def additive_scores(
     return torch.cat([score(part) for part in q.split(step, -2)], -2)
 
 
-# From book/13_additive_attention.md, Build the layer
 def linear(inputs: int | None, outputs: int, bias=False) -> nn.Linear:
     """Return a linear layer. None: it takes inputs from the first call."""
     if inputs is None:
@@ -581,7 +389,7 @@ class AdditiveAttention(Attention):
         return additive_scores(self.W_q(queries), self.W_k(keys), self.w_v)
 
 
-# From book/14_distance_bilinear_cosine.md, A zero vector has no direction
+# From book/14_distance_bilinear_cosine.md
 def unit_vectors(x: Tensor) -> Tensor:
     """Divide vectors (..., d) by their lengths; zero vectors stay zero."""
     largest = x.detach().abs().amax(-1, keepdim=True)  # (..., d) -> (..., 1)
@@ -590,7 +398,6 @@ def unit_vectors(x: Tensor) -> Tensor:
     return x / torch.where(squares > 0, squares, 1).sqrt()
 
 
-# From book/14_distance_bilinear_cosine.md, Distance
 class DistanceAttention(Attention):
     """Attention by distance: scores -|q - k|^2 / (2 sqrt(d)).
 
@@ -611,7 +418,6 @@ class DistanceAttention(Attention):
         return q, torch.cat([keys, -0.5 * norms], dim=-1)
 
 
-# From book/14_distance_bilinear_cosine.md, Bilinear
 class BilinearAttention(Attention):
     """Bilinear attention: scores q^T M k / sqrt(size).
 
@@ -641,7 +447,6 @@ class BilinearAttention(Attention):
         return q / q.shape[-1] ** 0.5, k
 
 
-# From book/14_distance_bilinear_cosine.md, Cosine
 class CosineAttention(Attention):
     """Cosine attention: scores cos(q, k) / temperature; cos(0, k) = 0.
 
@@ -669,7 +474,7 @@ class CosineAttention(Attention):
         return q / self.temperature, k
 
 
-# From book/18_caches_and_shared_keys.md, Write the layer
+# From book/18_caches_and_shared_keys.md
 def causal_mask(n: int, m: int, device: torch.device | None) -> Tensor:
     """Let the last n of m positions see no later one: a mask (n, m)."""
     queries = torch.arange(m - n, m, device=device)[:, None]  # (n, 1)
@@ -819,20 +624,7 @@ class MultiHeadAttention(nn.Module):
         return self.W_o(out.transpose(1, 2).flatten(2))  # (b, n, D)
 
 
-# From book/21_from_lesson_to_library.md, Check shapes, not values
-def check_range(lens: torch.Tensor, shape: tuple[int, ...]) -> None:
-    """Raise ValueError if an ordinary CPU tensor holds other than lengths."""
-    tracing = torch.compiler.is_compiling() or torch.jit.is_tracing()
-    if tracing or type(lens) is not torch.Tensor or not lens.is_cpu:
-        return
-    try:
-        known = lens.numpy()
-    except RuntimeError:  # without values: inside vmap or make_fx
-        return
-    check_lengths(known, shape)
-
-
-# From book/notation.md, Three helpers
+# From book/notation.md
 def try_gpu(i: int = 0) -> torch.device:
     """Return GPU i, or the CPU where there is none; D2L_DEVICE overrides."""
     if forced := os.environ.get("D2L_DEVICE"):
