@@ -1,8 +1,4 @@
-"""A language that no one speaks: letters have marks, so that one sees what stays English.
-
-`PSEUDO` says this book's messages in it, and `pseudo_book` has catalogs in it. `told` tells what
-becomes of a chapter that has everything.
-"""
+"""A language that no one speaks: letters have marks, so that one sees what stays English."""
 
 import copy
 import json
@@ -66,7 +62,7 @@ def said(name: str) -> dict[str, str]:
     return po.translations(in_pseudo(messages().get(name, Catalog(fuzzy=False))))
 
 
-PSEUDO = po.Language(LANGUAGE, said)
+PSEUDO = po.Language(LANGUAGE, said)  # which says this book's messages
 
 
 def pseudo_book(root: Path) -> Book:

@@ -1,6 +1,5 @@
 """The book and its repository: files match their source, and say the same everywhere."""
 
-import importlib
 import json
 import os
 import re
@@ -13,14 +12,16 @@ import yaml
 from packaging.requirements import Requirement
 
 import d2l_attention
-from bookbinder.chapters import refuse_conflicts, tags_of, title_in_contents
-from bookbinder.code import read_code
+from bookbinder.chapters import SVG, refuse_conflicts, tags_of, title_in_contents
+from bookbinder.code import code_cells, read_code
 from bookbinder.compose import stale_files
 from bookbinder.execution import check_outputs
 from bookbinder.markdown import slug
+from bookbinder.module import saved_in
 from bookbinder.worksheets import worksheet
-from d2l_attention.practice.exercises import exercises_in
+from d2l_attention.practice.ladder import BEGIN, LOG
 from tests.conftest import ROOT
+from tests.test_exercises import EXERCISES
 from tests.this_book import BOOK, pages
 
 FIRST = BOOK.editions[0]
@@ -29,9 +30,7 @@ EXTRAS = PROJECT["optional-dependencies"]
 TARGETS = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("*.md"))}
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-PRACTICE = sorted(path.stem for path in (ROOT / "d2l_attention/practice").glob("chapter_*.py"))
-MODULES = [importlib.import_module(f"d2l_attention.practice.{name}") for name in PRACTICE]
-CHECKED = {exercise.number for module in MODULES for exercise in exercises_in(module)}
+CHECKED = {exercise.number for exercise in EXERCISES}
 of_each_edition = pytest.mark.parametrize("edition", BOOK.editions, ids=lambda e: e.framework)
 
 
@@ -55,6 +54,37 @@ def test_cells_are_formatted_to_79_columns_and_folded_ones_only_draw(edition, tm
     subprocess.run([sys.executable, "-m", "ruff", "format", *options, tmp_path], check=True)
 
 
+def test_modules_stay_small():
+    limits = {"torch": 650, "jax": 880, "tensorflow": 870}
+    for name, most in limits.items() | {(f"model/{name}", 130) for name in limits}:
+        text = (ROOT / f"d2l_attention/{name}.py").read_text("utf-8")
+        assert text.count("\n") <= most, name
+
+
+@of_each_edition
+def test_no_chapter_calls_what_only_a_later_one_derives(edition):
+    blocks = [(page.name, block) for page in pages(edition) for block in saved_in(page.chapter)]
+    derived = {name: at for at, block in reversed(blocks) for name in (*block.names, *block.public)}
+    order = ["notation", *BOOK.chapters]  # its helpers show, choose a device and check, all over
+    named = rf"\bd2l\.(\w+)|\.{edition.module.stem} import (\([^)]*\)|.*)"
+    for page in pages(edition):
+        for name in re.findall(r"\w+", str(re.findall(named, page.code))):
+            first = derived.get(name, page.name)
+            assert order.index(first) <= order.index(page.name), (page.name, name, first)
+
+
+@of_each_edition
+def test_the_ladder_of_a_chapter_has_the_losses_and_letters_of_its_log(edition):
+    rungs = re.findall(r"^(\d)\t(.*?)\t(\S*).*\t(.*)$", LOG.read_text("utf-8"), re.M)
+    drawn = [(p, c) for p in pages(edition) for c in p.executed.cells if "show_ladder(" in c.source]
+    assert [page.number for page, _ in drawn] == [1, 2, 3, 4, 5, 7]
+    for page, cell in drawn:
+        told = re.findall("<!-- (.*?) -->", cell.outputs[-1].data[SVG])
+        for _, name, loss, text in (rung for rung in rungs if int(rung[0]) <= page.number):
+            row = told[told.index(name) + 1 :][:3]  # perhaps with its chapter
+            assert {f"{float(loss):.2f}", f"{BEGIN}{text}"[:52]} <= {*row}, (page.name, row)
+
+
 @pytest.mark.slow
 @of_each_edition
 def test_outputs_are_whole_and_no_worksheet_shows_or_needs_a_solution(edition):
@@ -66,7 +96,7 @@ def test_outputs_are_whole_and_no_worksheet_shows_or_needs_a_solution(edition):
         gone = [json.dumps(line)[1:-1] for line in lines if len(line) > 15 and line not in kept]
         shown = json.dumps([[cell.get("outputs"), cell.metadata] for cell in sheet.cells])
         assert [line for line in gone if line in shown] == [], page.name
-        code = [cell for cell in page.executed.cells if cell.cell_type == "code"]
+        code = code_cells(page.executed)
         names = [(read_code(cell.source), "solution" in tags_of(cell)) for cell in code]
         given = set().union(*(code.bound for code, is_solution in names if not is_solution))
         used = set().union(*(code.used for code, is_solution in names if not is_solution))
@@ -78,13 +108,12 @@ def test_outputs_are_whole_and_no_worksheet_shows_or_needs_a_solution(edition):
 def test_chapters_check_the_declared_exercises_and_each_has_a_solution_that_passes(edition):
     for page in pages(edition):
         asked, solved = set(), set()
-        for cell in page.executed.cells:
-            if cell.cell_type == "code":
-                numbers = re.findall(r'\bcheck\(\s*"(\d+\.\d+)"', cell.source)
-                asked |= set(numbers)
-                if "solution" in tags_of(cell):
-                    shown = str([output.get("data") for output in cell.outputs])
-                    solved |= {number for number in numbers if f"{number} passed." in shown}
+        for cell in code_cells(page.executed):
+            numbers = {*re.findall(r'\bcheck\(\s*"(\d+\.\d+)"', cell.source)}
+            asked |= numbers
+            if "solution" in tags_of(cell):
+                shown = str([output.get("data") for output in cell.outputs])
+                solved |= {number for number in numbers if f"{number} passed." in shown}
         declared = {number for number in CHECKED if number.startswith(f"{page.number}.")}
         assert solved == asked == declared, page.name
 

@@ -1,7 +1,4 @@
-"""Notebooks as readers get them: worksheets, and outputs where no scripts and styles are let in.
-
-What becomes of each part of a chapter, test_binding shows of a sample.
-"""
+"""Notebooks as readers get them: worksheets, and outputs where no scripts and styles are let in."""
 
 import os
 import re

@@ -1,7 +1,4 @@
-"""Sites: of a tiny book that has it all, as it is stored, and of this book in a pseudo-language.
-
-Where pages are to be others, `EXPECTED=write make test-site` stores them.
-"""
+"""Sites: of a tiny book that has it all, as it is stored, and of this book in a pseudo-language."""
 
 import json
 import re

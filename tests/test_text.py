@@ -221,12 +221,13 @@ def test_a_language_has_the_words_of_its_field_and_its_plan_of_lectures_the_head
             assert not found or file in allowed, f"{file}: {found[0]!r}, but {instead}: {text}"
     folder = ROOT if language == ENGLISH else catalog_file(BOOK, language.tag, "").parent
     lectures = re.findall(r"^\| (\d+) \| (.*)$", (folder / "TEACHING.md").read_text("utf-8"), re.M)
+    english = "" if language == ENGLISH else (ROOT / "TEACHING.md").read_text("utf-8")
     taught = chapters_of(BOOK, BOOK.edition(FIRST.framework, language.tag))
     numbered = [chapter for chapter in taught if number_of(chapter.name) is not None]
     for (number, plan), chapter in zip(lectures, numbered, strict=True):
         assert number == str(number_of(chapter.name))
         titles = [line.title for line in headings_of(chapter)]
-        for named in re.findall(r"\*([^*]+)\*", plan):
+        for named in re.findall(r"\*([^*]+)\*", plan if plan not in english else ""):
             assert any(title.startswith(named) for title in titles), (number, named)
 
 

@@ -117,10 +117,8 @@ def test_nan_in_a_pair_that_is_looked_at_stays_visible(name):
 @every_layer
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_outputs_have_the_type_of_the_inputs_and_dropout_in_training_leaves_none(name, dtype):
-    layer, arrays = (
-        LAYERS[name].make(dtype=dtype, dropout=1.0),
-        [rounded(x, dtype) for x in batch()],
-    )
+    layer = LAYERS[name].make(dtype=dtype, dropout=1.0)
+    arrays = [rounded(x, dtype) for x in batch()]
     found = attend(layer, *batch(), [0, 3], dtype=dtype)
     assert {dtype_of(x) for x in (*found, *adapter.parameters(layer).values())} == {dtype}
     compare(found, in_loops(name, parameters(layer), arrays, [0, 3]), 4 * TOLERANCE[dtype])
