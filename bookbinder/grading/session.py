@@ -101,9 +101,7 @@ def result_of(question: Question, sandbox: Sandbox) -> Result:
     except Exception as error:  # it is so odd that a check fails
         answer.wrong = answer.wrong or error_in(error)
     if missing := MISSING.match(answer.wrong):
-        broken = (
-            error for source, error in sandbox.failed if missing[1] in re.findall(r"\w+", source)
-        )
+        broken = (e for text, e in sandbox.failed if missing[1] in re.findall(r"\w+", text))
         absent = "NotImplementedError" if missing[1] == question.answer else answer.wrong
         answer.wrong = next(broken, absent)
     if answer.wrong and not answer.wrong.startswith("NotImplementedError"):

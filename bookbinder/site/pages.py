@@ -194,7 +194,9 @@ def references_page(chapters: list[Chapter], _: Say) -> str:
                 work[-1] += ":" if work[-1].endswith("</a>") else ""
                 own = f"]({chapter.name}.ipynb#"
                 work.append(f"    {line.text.strip().replace('](#', own)}")
-    last_name = lambda work: AUTHOR.split(work[0][2:])[0].split()[-1].lower()  # noqa: E731
-    lines = [line for work in sorted(works.values(), key=last_name) for line in work]
+    by_author = sorted(
+        works.values(), key=lambda work: AUTHOR.split(work[0][2:])[0].split()[-1].lower()
+    )
+    lines = [line for work in by_author for line in work]
     title, about = _("References"), _("Everything that the chapters cite, by author.")
     return "\n".join([f"# {title}", "", about, "", *lines, ""])
