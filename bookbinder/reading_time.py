@@ -12,7 +12,7 @@ from bookbinder.chapters import Chapter, fold_of, lines_of
 from bookbinder.markdown import Line
 
 LEVELS = {1: 5, 2: 15, 3: 30}  # minutes by the number of stars in a heading
-EXPLORER = re.compile(r"\b(?:explore|draw_arcs|go_on)\(")
+EXPLORER = re.compile(r"\b(?:explore|draw_arcs|go_on|trace_letters)\(")
 WORD = re.compile(r"[^\W_](?:[^\W_]|['’.])*")
 
 

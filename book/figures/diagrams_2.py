@@ -715,39 +715,6 @@ def hidden_units(d: Drawing) -> None:
     d.text(392, 232, "held: this slice", SMALL, "start", SOFT)
 
 
-SIX_SCORES = """
-dot product        | **q** · **k**           | **q**        | · | **k**                | nothing
-scaled dot product | **q** · **k** / √*d*    | **q** / √*d* | · | **k**                | nothing
-distance | −‖**q** − **k**‖² / (2√*d*) | [**q**; 1] / √*d*  | · | [**k**; −½‖**k**‖²] | nothing
-cosine   | cos(**q**, **k**) / *τ*     | **q** / (*τ* ‖**q**‖) | · | **k** / ‖**k**‖  | *τ*
-bilinear | **q**^{⊤}**M** **k** / √*d*_{k} | **M**^{⊤}**q** / √*d*_{k} | · | **k**    | **M**
-additive | **w**_{v}^{⊤} tanh(**W**_{q} **q** + **W**_{k} **k**) \
-    | **W**_{q} **q** | + | **W**_{k} **k** | **W**_{q}, **W**_{k}, **w**_{v}
-"""
-
-
-@diagram(560, 604)  # chapter 14
-def five_scores(d: Drawing) -> None:
-    """Where each score sits.
-
-    Six scores in six rows. All but the last map query and key by themselves and take a dot
-    product; the additive score adds them and takes a tanh. Dot products and distance learn
-    nothing, cosine a temperature, bilinear a matrix, additive two matrices and a vector.
-    """
-    rows = [[cell.strip() for cell in row.split("|")] for row in SIX_SCORES.strip().splitlines()]
-    for x, head in ((106, "query side"), (294, "key side"), (466, "learned")):
-        d.text(x, 26, head, SMALL, ink=SOFT)
-    for i, (name, formula, left, sign, right, learned) in enumerate(rows):
-        y = 48 + 88 * i
-        d.text(24, y + 14, f"**{name}**", at="start")
-        d.text(244, y + 14, formula, at="start")
-        d.box(24, y + 30, 164, 40, QUERY, left)
-        d.text(206, y + 50, f"**{sign}**")
-        d.box(224, y + 30, 140, 40, KEY, right)
-        d.box(396, y + 30, 140, 40, EMPTY if learned == "nothing" else PLAIN, learned)
-    d.text(24, 584, "distance: up to a term that the softmax cancels", SMALL, "start", SOFT)
-
-
 @diagram(608, 600)  # chapter 15
 def encoder_decoder(d: Drawing) -> None:
     """Encoder and decoder with attention.

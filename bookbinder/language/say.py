@@ -43,7 +43,7 @@ LABEL = re.compile(  # in a picture of matplotlib: a comment, and its letters as
 )
 PART = re.compile(r'<g id="(legend|axes|[xy]tick)_|</g>\s*<g id="(patch)_')
 SHOWN = re.compile(  # by an explorer
-    r'(<t[hd]\b[^>]*>|%3Ctext\b[^<>"]*?%3E|</svg>(?=[^<]+</li>)| data-name=")([^<>%"]+)()'
+    r'(<t(?:[hd]|ext)\b[^>]*>|%3Ctext\b[^<>"]*?%3E|</svg>(?=[^<]+</li>)| data-name=")([^<>%"]+)()'
 )
 SLIDERS, QUOTED = re.compile(r' data-sliders="[^"]*'), re.compile(r"(&quot;)(.*?)(&quot;)")
 

@@ -15,8 +15,9 @@ from d2l_attention.practice.explorer_planes import Score, expanded
 from d2l_attention.practice.explorer_plots import Parts, Plot, legend, named, places_of
 from d2l_attention.practice.words import say, script_words
 
-MOST_BYTES = {"explorer": 60_000, "arcs": 600_000}
-SCRIPTS = {"explorer": ["widgets", "explorer"], "arcs": ["widgets", "models", "arcs"]}
+MOST_BYTES = {"explorer": 60_000, "arcs": 600_000, "traced": 24_000}
+SCRIPTS = {"arcs": ["widgets", "controls", "models", "arcs"], "traced": ["widgets", "traced"]}
+SCRIPTS["explorer"] = ["widgets", "controls", "explorer"]
 TINY = 1e-5  # what a number that four decimals would round to 0 becomes
 NUMBER = re.compile(r"[-+−]?\.?\d|inf$|∞$")  # how the labels of a slider of numbers begin
 CONSTANTS = f'const BLUES = "{drawing.BLUES}", TINY = {TINY:g}, DIGITS = {drawing.DIGITS};'
@@ -35,7 +36,8 @@ class Explorer:
     def __init__(self, kind: str, data: Mapping[str, str], parts: Sequence[str], text: str):
         name, _, _ = kind.partition(" ")
         held = "".join(f' data-{key}="{escape(value)}"' for key, value in data.items() if value)
-        style = (drawing.STYLE + drawing.asset(f"{name}.css")).replace("\n", "")
+        tables = drawing.STYLE * any("<table" in part for part in parts)
+        style = tables + drawing.asset(f"{name}.css").replace("\n", "")
         self.text, self.composed = text, words.composed()
         script = "\n".join([CONSTANTS, *(drawing.asset(f"{file}.js") for file in SCRIPTS[name])])
         begin = f'<div class="d2l-{kind}"{held}>\n<style>{style}</style>'
