@@ -54,6 +54,7 @@ def finish(folder: Path, equations: Typeset, said: Callable[[str], str]) -> None
         sizes[f"_images/{path.name}"] = size_of(path.read_text(encoding="utf-8"))
     for name, page in pages.items():
         page = equations.page(page)
+        page = re.sub(r'(?= data-model="(\w+)")', r' id="\1"', page)  # for the home page's link
         page = WEIGHTS.sub(lambda held: kept_beside(held[1] or stored(held[2]), static), page)
         (folder / name).write_text(finished(page, sizes, said), encoding="utf-8")
     for look in filter(Path.exists, (static / "book.css", static / "language.css")):

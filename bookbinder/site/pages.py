@@ -3,7 +3,7 @@
 import json
 import re
 from bisect import bisect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from html import escape, unescape
 from pathlib import Path
@@ -29,6 +29,7 @@ from bookbinder.site.equations import NEEDED
 TEMPLATES = Path(__file__).parent / "templates"
 PICTURE = "figures/card_{}.svg"  # of a part, in book/, where a book has it
 TRAINED = '<div class="d2l-arcs" data-kind="sentence"'  # how the explorer of a layer begins
+WRITER = '<div class="d2l-arcs writer"'  # and of a model that writes
 HELD = re.compile(r'(?<= data-held=")[^"]*')
 CAPTION = re.compile(r'<p class="cap">[^<]*')
 SECTIONS = {"parameters": worded("Arguments"), "returns": worded("Returns")}
@@ -78,28 +79,32 @@ def home_page(book: Book, chapters: list[Chapter], pictures: dict[str, str], _: 
         lead="\n".join(_(line, README) for line in lead.strip().split("\n")),
         first=chapters[0].name,
         explorer=explorer(chapters, _),
+        writers=[chapter.name for chapter, _html in outputs(chapters, WRITER)],
         parts=list(begins.values()),
     )
 
 
 def explorer(chapters: list[Chapter], _: Say) -> str:
     """Return the explorer of the chapter that trains a layer on sentences, or nothing."""
-    cells = ((chapter, cell) for chapter in chapters for cell in chapter.notebook.cells)
-    outputs = ((chapter, output) for chapter, cell in cells for output in cell.get("outputs", ()))
-    for chapter, output in outputs:
-        html = output.get("data", {}).get("text/html", "")
-        if html.startswith(TRAINED):
-            held, caption = HELD.search(html)[0], CAPTION.search(html)[0]
-            state = json.loads(unescape(held))
-            state["step"] = (state["step"] + 1) // 2  # while the layer finds where to look
-            link = f'<a href="{chapter.name}.html">{title_of(chapter)}</a>'
-            told = _(
-                "{chapter} trains this layer on sentences of such words, "
-                "and never shows it a tired animal. The page computes with its three matrices."
-            ).format(chapter=link)
-            html = html.replace(held, escape(json.dumps(state)), 1)
-            return html.replace(caption, f'<p class="cap">\n{told}\n', 1)
+    for chapter, html in outputs(chapters, TRAINED):
+        held, caption = HELD.search(html)[0], CAPTION.search(html)[0]
+        state = json.loads(unescape(held))
+        state["step"] = (state["step"] + 1) // 2  # while the layer finds where to look
+        told = _(
+            "{chapter} trains this layer on sentences of such words, "
+            "and never shows it a tired animal. The page computes with its three matrices."
+        ).format(chapter=f'<a href="{chapter.name}.html">{title_of(chapter)}</a>')
+        html = html.replace(held, escape(json.dumps(state)), 1)
+        return html.replace(caption, f'<p class="cap">\n{told}\n', 1)
     return ""
+
+
+def outputs(chapters: list[Chapter], begin: str) -> Iterator[tuple[Chapter, str]]:
+    """Yield each chapter with an output that begins so, and that."""
+    for chapter in chapters:
+        for cell in chapter.notebook.cells:
+            texts = (o.get("data", {}).get("text/html", "") for o in cell.get("outputs", ()))
+            yield from ((chapter, html) for html in texts if html.startswith(begin))
 
 
 def functions_page(edition: Edition, pairs: list[tuple[Chapter, Chapter]], _: Say) -> str:

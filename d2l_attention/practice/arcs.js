@@ -15,7 +15,7 @@
     return shown.join(", ") + (all.length > 3 ? say(" and more") : "");
   };
   const takes = { // what is typed -> tokens, how many may be, what they are, what to type
-    sentence: (text, say) => [text.slice(0, 20000).toLowerCase().match(/[^\s.,;:!?]+/g) ?? [], 12, say("words"), say("Choose from the lists.")],
+    sentence: (text, say) => [text.slice(0, 20000).toLowerCase().match(/[^\s.,;:!?]+/g) ?? [], 12, say("words"), say("It takes words such as animal, street and tired.")],
     translator: (text, say) => [[...text.toLowerCase().trim()], 20, say("characters"), say("It takes dates such as 27 mar 2024, mar 27, 2024 or 4/7/1986.")],
     writer: (text, say) => [[...text], 64, say("characters"), say("It takes the characters of this book.")],
   };
@@ -44,7 +44,7 @@
   const number = (weight) => (weight >= 0.05 ? weight.toFixed(2) : "");
   const arc = (d, weight, thick, kind = "") => ["path", { d, class: kind, style: r(weight * thick) ? `stroke-width:${r(weight * thick)}px` : "stroke:none" }]; // a line of width 0 is printed
   const line = (tokens, width) => { // places in a row: their middles, and the size of the letters
-    const sizes = tokens.map((t) => (t.length > 1 ? 8.4 * t.length + 14 : 22));
+    const sizes = tokens.map((t) => (t.length > 1 ? 8.4 * t.length + 18 : 22));
     const all = sizes.reduce((a, b) => a + b, 0);
     const scale = Math.min(1.15, width / all);
     let at = (width - all * scale) / 2;
@@ -120,17 +120,23 @@
     };
     return { text, read };
   };
-  const lists = ({ choices = [], chosen, pattern }, text, show) => { // words of the pattern to choose from
-    const selects = choices.map(([, words]) => make("select", {}, ...words.map((word) => make("option", { textContent: word }))));
-    selects.forEach((select, i) => {
-      select.value = chosen[i];
-      select.onchange = () => {
-        const [first, ...rest] = pattern.split("{}");
-        text.value = first + rest.map((part, i) => selects[i].value + part).join("");
-        show();
-      };
-    });
-    return selects.map((select, i) => field(choices[i][0], "choice", select));
+  const menus = ({ choices = [], pattern = "", size }, text, figure, show) => { // over the words to choose, where a sentence is of the pattern
+    const form = new RegExp(`^${pattern.replaceAll("{}", "(\\S+)")}$`), places = pattern.split(" ").flatMap((word, j) => (word === "{}" ? j : []));
+    const selects = choices.map(([ariaLabel, words]) => make("select", { ariaLabel }, ...words.map((word) => make("option", { textContent: word }))));
+    figure.append(...selects);
+    figure.onchange = () => {
+      const chosen = selects.map((select) => select.value);
+      text.value = pattern.replace(/\{\}/g, () => chosen.shift());
+      show();
+    };
+    return (tokens) => {
+      const { x } = line(tokens, size[0]), found = tokens.join(" ").match(form)?.slice(1) ?? [];
+      selects.forEach((select, i) => {
+        select.value = found[i];
+        select.style = `--letters:${found[i]?.length};--j:${places[i]};--x:${x[places[i]] / size[0]}`;
+      });
+      for (const select of selects) select.hidden = selects.some(({ value }, i) => value !== found[i]);
+    };
   };
   const nearest = (svg, count, x) => { // of the last so many texts of a picture
     const boxes = [...svg.querySelectorAll("text")].slice(-count).map((text) => text.getBoundingClientRect());
@@ -144,8 +150,9 @@
     const { text, read } = typing(root, held, words.ask, ...(kind === "translator" ? [button(say("Write"), () => write())] : []));
     const step = slider(say("training steps"), steps.map(String), held.step, () => show());
     const asks = words.asker && slider(words.asker, Array(1000).fill(""), held.asks, () => show());
-    set.append(...lists(held, text, () => show()), step.element, asks.element ?? "");
+    set.append(step.element, asks.element ?? "");
     stage.replaceChildren(figure(held));
+    const lay = menus(held, text, stage.firstChild, () => show());
     let last, timer;
     const picture = (shown) => stage.querySelectorAll("svg").forEach((svg) => {
       paint(svg, draw[svg.getAttribute("class")](last.tokens, last.written, last.weights, last.at, held.size, shown));
@@ -165,6 +172,7 @@
       told.textContent = asking.length ? says(say, asking[at], tokens, run.weights[at], kind !== "sentence") : say("It writes nothing.");
       out.textContent = `${words.result} ${written?.join("") ?? held.reads[run.written[0]]}${note}`;
       picture();
+      lay(tokens);
     };
     const write = () => { // digit by digit
       show();
@@ -189,7 +197,7 @@
     const heat = make("select", {}, ...["0.3", "0.6", "1.0"].map((t) => make("option", { textContent: t })));
     const out = root.querySelector(".out");
     heat.value = "0.6";
-    root.querySelector(".set").append(field(say("temperature"), "choice", heat));
+    root.querySelector(".set").append(field(say("temperature"), "", heat));
     let W, timer, seed = 0;
     const next = (ids, kept) => {
       const logits = decode(W, ids, kept).at(-1);

@@ -46,7 +46,7 @@ def draw_arcs(
         weights: Its attention weights, (n, m) or (1, n, m).
         reads, writes: The vocabularies; asks: the place of the token that asks at first.
         question, caption: What a reader can find out, and what is shown.
-        **more: What else `arcs.js` takes: `pattern`, `choices` and `chosen` of a sentence.
+        **more: What else `arcs.js` takes: `pattern` and `choices` of a sentence.
     """
     arrays = {step: list(map(as_array, held)) for step, held in snapshots.items()}
     tokens = text.split() if kind == "sentence" else list(text)
