@@ -22,6 +22,7 @@ from bookbinder.site.pages import PICTURE, Say, functions_page, home_page, refer
 
 HERE = Path(__file__).parent
 FILLED = re.compile(r"(?<=.{50})\n(?=\S)")  # where `fill` has broken a line of prose
+STEP = re.compile(r"((?:^.+\n)+)\n(!\[.*/strip_.*)$", re.MULTILINE)  # it comes up with its picture
 CODE = (worded("Show the code"), worded("Hide the code"))
 IMPORTS = (worded("Show the imports"), worded("Hide the imports"))
 FOLDS = {"imports": IMPORTS, "drawing": CODE, "validation": CODE}  # texts on the fold, if open
@@ -121,7 +122,7 @@ def with_references(source: str, entries: Container[str]) -> str:
     """Return Markdown whose citations lead to their entry in the list of references."""
     lines = [
         REFERENCE.sub(r"\1. []{#reference-\1}", line) if line in entries else line
-        for line in source.split("\n")
+        for line in STEP.sub(r"\2\n\n\1", source).split("\n")
     ]
     return CITATION.sub(r"[[\1]](#reference-\1)", "\n".join(lines))
 
