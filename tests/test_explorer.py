@@ -45,7 +45,7 @@ def test_a_widget_of_a_model_is_made_of_what_it_holds(number):
     held, (question, caption) = held_by(data[HTML]), TOLD.findall(data[HTML])
     rows = re.findall(r"<tr>(.*?)</tr>", data[HTML].partition("<tbody>")[2])
     shown = [[float(value or 0) for value in VALUES.findall(row)] for row in rows]
-    given = ["kind", "text", "reads", "writes", "asks", "pattern", "choices", "chosen"]
+    given = ["kind", "text", "reads", "writes", "asks", "pattern", "choices"]
     made = draw_arcs(
         **{name: held[name] for name in given if name in held},
         snapshots=dict(unpacked(data[HTML])),
@@ -55,6 +55,16 @@ def test_a_widget_of_a_model_is_made_of_what_it_holds(number):
         caption=unescape(caption),
     )
     assert_alike(made._repr_mimebundle_()[0], data)
+
+
+def test_every_number_of_the_drawing_is_printed_by_its_chapter():
+    outputs = [output for cell in code_cells("07") for output in cell.outputs]
+    (html,) = (o.data[HTML] for o in outputs if "d2l-traced" in o.get("data", {}).get(HTML, ""))
+    printed = re.findall(r"-?\b\d+(?:\.\d+)?", "".join(o.get("text", "") for o in outputs))
+    said = re.findall(r"\b[a-z](\d\d)\b", re.search('data-frames="[^"]*', html)[0])
+    words = re.sub("<[^>]*>", " ", html.partition("hidden=")[2].partition("<script")[0])
+    shown = [*re.findall(r"-?\d\.\d+|\d{2,}", words), *(f"0.{p}" for p in said)]
+    assert [len(said), len(html) > 16_384, {*shown} - {*printed}] == [16 * 5, False, set()]
 
 
 ARRAYS = [np.ones(shape) for shape in ((4, 2), (4, 2), (4, 4))]

@@ -24,7 +24,7 @@ from tests.conftest import ROOT, assert_stored
 from tests.pseudo import LANGUAGE, PSEUDO, mistakes, pseudo, sample_book, told
 from tests.this_book import BOOK
 
-KINDS = {"d2l-explorer", "d2l-arcs", "border-left:4px solid", SVG}  # of outputs with words
+KINDS = {"d2l-explorer", "d2l-arcs", "d2l-traced", "border-left:4px solid", SVG}  # with words
 SAID = "{}".join(text for text, _ in practice_messages(ROOT))
 PLAIN = {part for part in re.split(r"\{\w*\}", SAID) if len(part.strip()) > 8}
 

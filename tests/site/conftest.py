@@ -74,7 +74,7 @@ def alone(browser):
         page.set_viewport_size({"width": width, "height": 1000})
         page.emulate_media(reduced_motion=motion)
         page.set_content(f"<!doctype html><meta name=viewport content=width=device-width>{html}")
-        return page.locator(".d2l-explorer, .d2l-arcs")
+        return page.locator(".d2l-explorer, .d2l-arcs, .d2l-traced")
 
     yield show
     page.close()

@@ -11,7 +11,7 @@
     const copy = body.cloneNode(true), links = all("a[href]").map((a) => a.href), images = all("img");
     await Promise.all(images.map((image) => Object.assign(image, { loading: "eager" }).decode().catch(() => {})));
     const growth = tall() - before; // while pictures load
-    const seen = all("article :is(img, .d2l-explorer, .d2l-arcs, .attention-widget), .prev-next-footer")
+    const seen = all("article :is(img, .d2l-explorer, .d2l-arcs, .d2l-traced), .prev-next-footer")
       .map((picture) => picture.getBoundingClientRect()).filter(({ height }) => height >= 40);
     const stretches = seen.map(({ top }, i) => [top - Math.max(0, ...seen.slice(0, i).map(({ bottom }) => bottom)), top]);
     for (const fold of all("details")) fold.open = true;

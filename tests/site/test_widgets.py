@@ -137,6 +137,23 @@ def test_a_page_computes_what_pytorch_computes_from_the_stored_weights(alone):
         np.testing.assert_allclose(np.ravel(got["weights"]), weights.flatten(), atol=1e-6)
 
 
+def test_the_drawing_of_the_model_walks_by_key_and_says_what_a_block_brings(alone):
+    root = alone(widgets("d2l-traced")["07"], width=390)
+    line, told, lines = root.locator("li:visible"), root.locator("[role=status]"), []
+    for _ in range(10):  # the last step stays
+        lines.append((line.inner_text(), root.locator(".on[data-at]").count()))
+        root.press("ArrowRight")
+    assert len({*lines}) == len(root.locator("li").all()) == 9
+    root.locator("input").nth(2).uncheck()
+    assert told.inner_text() == "Without the attention of block 3 it would say t, 0.25."
+    assert line.inner_text() + root.locator(".next").last.text_content() == lines[7][0] + "t"
+    root.press("ArrowLeft")
+    assert [told.inner_text(), root.locator("input:checked").count()] == ["", 4]
+    root.evaluate("root => root.blur()")
+    root.page.keyboard.press("ArrowRight")  # not its key now
+    assert line.inner_text() == lines[6][0]
+
+
 DATES = {
     "2024-02-29": "29 feb 2024",
     "2024-03-27": "mar 27, 2024|2024 mar 27|3/27/2024|27.3.2024",
@@ -179,6 +196,7 @@ def test_a_reader_types_and_trains_and_what_a_model_cannot_take_is_said(alone, c
         assert (root.evaluate(STATE) == state) == (not out)  # no training helps what is wrong
         steps.press("End")
         assert root.evaluate(STATE) == state
+    assert not root.locator(".stage select:visible").count()  # over words of another sentence
 
 
 def test_the_site_loads_weights_that_come_into_view_and_the_model_that_writes_goes_on(reading):
@@ -205,13 +223,15 @@ def test_the_home_page_has_a_trained_layer_all_chapters_and_where_the_reader_lef
     page = reading("index.html", base=SERVED)
     page.wait_for_selector(".d2l-arcs[data-ready]")
     layer, go_on = page.locator(".d2l-arcs"), page.locator(".go-on")
-    said, lists = layer.locator(".says"), layer.locator("select")
+    said, shown = layer.locator(".says"), ("street", "tired")
     assert re.match(r"“tired” gives weight to: animal 0\.[4-7]", said.inner_text())
-    assert not layer.locator(".typed").is_visible()  # the lists suffice here
+    assert not layer.locator(".typed").is_visible()  # the words suffice here
     layer.locator("input[type=range]").press("End")
     for noun, adjective in (("street", "wide"), ("soup", "salty")):
-        lists.nth(1).select_option(noun)
-        lists.nth(2).select_option(adjective)
+        for old, new in zip(shown, shown := (noun, adjective), strict=True):
+            layer.locator("svg.row text", has_text=old).click(force=True)  # on it lies its list
+            page.keyboard.type(f"{new}\n")
+        assert layer.locator("[type=text]").input_value().split()[6::5] == [*shown]
         assert re.match(rf"“{adjective}” gives weight to: {noun} (0\.9|1\.0)", said.inner_text())
         assert layer.locator(".out").inner_text() == f"Its output names: {noun}"
     links = page.locator(".cap a, .cards a, .cards + p a")
@@ -225,3 +245,5 @@ def test_the_home_page_has_a_trained_layer_all_chapters_and_where_the_reader_lef
     page.goto(f"{SERVED}/index.html")
     assert go_on.inner_text() == "Continue with 10. Masked softmax in every corner"
     assert go_on.get_attribute("href") == goal
+    page.locator(".start a").last.click()
+    page.locator(".writer:target").wait_for()
