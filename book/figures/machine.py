@@ -6,7 +6,7 @@ from kit import CARD, DIAGRAMS, INK, SMALL, TINY, Drawing, Say
 
 from d2l_attention.practice.chapter_07 import picture
 
-ALONE = ("masked", "heads", "turns", "scores")  # they do not stand in the whole picture
+ALONE = ("3", "4", "5")  # what these steps alone show does not stand in the whole picture
 BUILT = {1: 416, 2: 258, 3: 277, 4: 296, 5: 315, 6: 205, 7: 40}  # by a chapter: at which height
 LIT = {  # chapter -> the parts that it builds, where they begin, how high they are, what it says
     1: ("letters vectors said0", 512, 106, "a letter alone: its vector, and a guess"),
@@ -28,7 +28,7 @@ PHONE = "svg>text{font-size:20px;transform:translate(-150px)}.map{display:none}"
 def whole(say: Say = str) -> str:
     """Draw the whole model, and at its left which chapter builds what."""
     d = Drawing(390, 480, "The model of Part I", f"{DESC}.", say)
-    svg = picture(say, lambda part, _: ' display="none"' * (part in ALONE))
+    svg = picture(say, lambda _, steps: ' display="none"' * (steps in ALONE))
     d.parts.append(f'<g transform="translate(30)scale(.75)">{svg}</g>')
     for chapter, y in BUILT.items():
         d.disc((16, y), 8, INK)
@@ -43,8 +43,8 @@ def lit(chapter: int, say: Say = str) -> str:
     tall = height * 480 / width
     d = Drawing(656, round(tall) + 72, "The model of Part I", f"{DESC}; {name}.", say)
 
-    def look(part: str, _: str) -> str:
-        dim = ' display="none"' if part in ALONE else ' opacity=".15"'
+    def look(part: str, steps: str) -> str:
+        dim = ' display="none"' if steps in ALONE else ' opacity=".15"'
         return "" if part in parts.split() else dim
 
     frame = f'<rect x="4" y="{top}" width="{width - 8}" height="{height}" fill="none"'

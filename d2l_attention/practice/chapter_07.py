@@ -80,7 +80,7 @@ def boxes(y: float, w: float, h: float, xs: Sequence[float], edge: str) -> str:
 def arcs(weights: np.ndarray, y: float, i: int = -1, least: float = -1) -> str:
     """Return arcs from all letters to letter i, each as thick as its weight."""
     paths = ""
-    for x, weight in zip(X, weights[i], strict=False):
+    for x, weight in zip(X, weights[i], strict=True):
         r = (X[i] - x) / 2  # from itself, a small loop
         ends = f"{x - 7 * (not r)} {y}a{r or 7:g} {13 + r / 5:g} 0 {int(not r)} 1 {2 * r or 14:g}"
         paths += f'<path d="M{ends} 0" stroke-width="{15 * weight:.2g}"/>' * bool(weight > least)
@@ -107,13 +107,14 @@ def drawn(say: Callable[[str], str]) -> Iterator[tuple[str, str, str]]:
     yield "vectors", "2", "".join(shades)
     later = "".join(f"M182 380a{29 * n} {13 + 6 * n} 0 0 1 {58 * n} 0" for n in (1, 2, 3))
     later = line(later, SOFT, 2, ' fill="none" stroke-dasharray="2 5"')
-    yield "masked", "4", arcs(weights[1][HEAD][:, :3], 380, 2) + later  # of the third letter
+    yield "masked", "4", arcs(weights[1][HEAD], 380, 2, least=0) + later  # of the third letter
     yield "heads", "5", "".join(arcs(head, 380, least=0.09) for head in weights[1][:HEAD])
     for b in BLOCKS:
-        mine, steps = weights[b][HEAD], "78" if b != 1 else "478"
-        yield f"arcs{b + 1}", steps.replace("4", "45"), arcs(mine, 484 - 104 * b)
+        mine = weights[b][HEAD]
+        yield f"arcs{b + 1}", "4578" if b == 1 else "78", arcs(mine, 484 - 104 * b)
         shares = (f"{w:.2f}" if w >= 0.095 else "" for w in mine[-1])
-        yield f"shares{b + 1}", steps, row(502 - 104 * b, shares, f' fill="{BLUE}"')
+        shares = row(502 - 104 * b, shares, f' fill="{BLUE}"')
+        yield f"shares{b + 1}", "478" if b == 1 else "78", shares
     hands = (
         f"M{x - 8} 380a8 8 0 1 1 16 0a8 8 0 1 1-16 0m8 0l{8 * np.cos(i):.1f} {-8 * np.sin(i):.1f}"
         for i, x in enumerate(X)
@@ -125,8 +126,8 @@ def drawn(say: Callable[[str], str]) -> Iterator[tuple[str, str, str]]:
         feed += line(f"M{MINE - 16} {515 - 104 * b}h32", ORANGE, 14)
         yield f"feed{b + 1}", "678" if b == 1 else "78", feed
     for b, (letter, p) in enumerate(map(likeliest, logits)):
-        bar = f'<rect x="392" y="{531 - 104 * b}" width="{74 * p:.0f}" height="14" fill="{BLUE}"/>'
-        said = bar + text(392, 526 - 104 * b, f"{letter} {p:.2f}")
+        bar = f'class="bar" x="392" y="{531 - 104 * b}" width="{74 * p:.0f}" height="14"'
+        said = f'<rect {bar} fill="{BLUE}"/>' + text(392, 526 - 104 * b, f"{letter} {p:.2f}")
         said += "" if b else text(392, 567, say("would say"))
         yield f"said{b}", "78" if b else "278", f'<g text-anchor="start">{said}</g>'
     chance = text(MINE - 48, 60, f"{p:.2f}", ' class="chance"')

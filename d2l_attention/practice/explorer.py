@@ -27,7 +27,7 @@ class Explorer:
     """Sliders with a table or drawing that follows them; shown when it ends a cell.
 
     Args:
-        kind: Its class in HTML, "explorer" or "arcs", whose scripts and style it has.
+        kind: Its class in HTML, one of `SCRIPTS`, whose scripts and style it has.
         data: What the script takes.
         parts: What is shown, in HTML; without scripts, that is all.
         text: What is shown where there is no HTML.

@@ -1,7 +1,7 @@
   // The drawing of the stored model: nine steps, and what it says without the attention of a block.
   start(".d2l-traced", (root, read, say) => {
     const frames = root.dataset.frames.split(";").map((frame) => frame.split(" ")), BREAK = 7, LAST = 8;
-    const [lines, bars, paths, parts, letters, [chance, told]] = ["li", "rect[x='392']", ".arcs path", "[data-at]", ".next", ".chance, [role=status]"].map((each) => [...root.querySelectorAll(each)]);
+    const [lines, bars, paths, parts, letters, [chance, told]] = ["li", ".bar", ".arcs path", "[data-at]", ".next", ".chance, [role=status]"].map((each) => [...root.querySelectorAll(each)]);
     let now = 0;
     const [back, next] = [[say("Back"), -1], [say("Next"), 1]].map(([name, way]) => button(name, () => show(now + way)));
     const blocks = [1, 2, 3, 4].map(() => make("input", { type: "checkbox", checked: true, onchange: () => show(BREAK) }));
