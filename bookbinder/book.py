@@ -20,7 +20,9 @@ ENGLISH = "en"  # the language of the source
 # What a book may be in, and how its readers name it.
 LANGUAGES = {ENGLISH: "English", "zh": "中文", "ko": "한국어"}
 LANGUAGES |= {"vi": "Tiếng Việt", "id": "Bahasa Indonesia"}
-OPTIONAL = {"appendices": [], "parts": {}, "repository": ""}  # keys of book.toml, and the others:
+# Keys of book.toml, and those that it must have.
+OPTIONAL = {"appendices": [], "parts": {}, "repository": "", "alone": {}}
+ALONE = {"chapters", "sections", "wheels"}
 NEEDED = ("title", "seconds_per_cell", "languages", "chapters", "frameworks")
 
 
@@ -74,10 +76,17 @@ class Book:
     appendices: tuple[str, ...]  # the last chapters, named by letters in the contents
     parts: tuple[tuple[str, str], ...]  # titles, each with its first chapter
     repository: str  # where it is published
+    alone: tuple["Book", ...] = ()  # frameworks with chapters of their own, each a book by itself
+    folder: str = ""  # of such a one, in book/
+    sections: tuple[tuple[str, str], ...] = ()  # its own, each for a chapter of the whole book
+
+    @property
+    def guests(self) -> dict[str, Edition]:  # after the appendices
+        return {name: one.editions[0] for one in self.alone for name in one.chapters}
 
     @property
     def source(self) -> Path:
-        return self.root / "book"
+        return self.root / "book" / self.folder
 
     def chapter_file(self, name: str) -> Path:
         return self.source / f"{name}.md"
@@ -110,8 +119,8 @@ class Goal:
     _: Callable[..., str]
 
 
-def read_book(root: Path) -> Book:
-    """Return the book that `root`/book.toml describes; BookError says what is wrong with it."""
+def read_book(root: Path, framework: str = "") -> Book:
+    """Return the book of `root`/book.toml, or a framework's own; BookError: what is wrong there."""
     root = root.resolve()
     try:
         table = tomllib.loads((root / FILE).read_text(encoding="utf-8"))
@@ -126,11 +135,27 @@ def read_book(root: Path) -> Book:
         one_of(table, key, f"{FILE}: missing key {key!r}")
     table = OPTIONAL | table
     editions = read_editions(root, table.pop("frameworks"))
+    alone = table.pop("alone")
     table["chapters"] += table["appendices"]
     table["parts"] = list(table["parts"].items())
     lists = {key: tuple(value) for key, value in table.items() if isinstance(value, list)}
-    check_names(book := Book(root=root, editions=editions, **table | lists))
-    return book
+    book = Book(root=root, editions=editions, **table | lists)
+    book = replace(book, alone=tuple(alone_book(book, *entry) for entry in alone.items()))
+    for one in (book, *book.alone):
+        check_names(one)
+    return next((one for one in book.alone if one.folder == framework), book)
+
+
+def alone_book(book: Book, framework: str, entry: dict) -> Book:
+    """Return the book that a framework has by itself, in English: [alone.<framework>]."""
+    for key in (*entry, "chapters"):
+        one_of(
+            entry.keys() & ALONE, key, f"{FILE}: [alone.{framework}]: unknown or missing {key!r}"
+        )
+    chapters, sections = tuple(entry["chapters"]), tuple(entry.get("sections", {}).items())
+    edition = read_editions(book.root, {framework: {}})
+    book = replace(book, folder=framework, editions=edition, chapters=chapters, sections=sections)
+    return replace(book, languages=(ENGLISH,), appendices=(), parts=())
 
 
 def read_editions(root: Path, frameworks: dict) -> tuple[Edition, ...]:

@@ -99,10 +99,10 @@ def title_of(chapter: Chapter) -> str:
 
 def title_in_contents(book: Book, chapter: Chapter, _: Callable[[str], str] = str) -> str:
     """Return the title of a chapter as contents have it: that of an appendix has a letter."""
-    title = title_of(chapter)
-    if chapter.name not in book.appendices:
+    title, lettered = title_of(chapter), [*book.appendices, *book.guests]
+    if chapter.name not in lettered:
         return title
-    letter = chr(ord("A") + book.appendices.index(chapter.name))
+    letter = chr(ord("A") + lettered.index(chapter.name))
     return _("Appendix {letter}: {title}").format(letter=letter, title=title.rpartition(". ")[2])
 
 

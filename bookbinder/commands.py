@@ -29,8 +29,8 @@ LEFT_OFF = ".left-off"  # where JupyterLab keeps which pages were open
 
 def run(arguments: list[str] | None = None) -> None:
     options = vars(parser().parse_args(arguments))
-    book = read_book(Path.cwd())
     action, framework, language = map(options.pop, ("action", "framework", "language"))
+    book = read_book(Path.cwd(), framework or (action is bind and options["only"]) or "")
     edition = book.edition(framework or book.editions[0].framework, language)
     os.environ["JUPYTER_PATH"] = kernel_environment(edition.framework)["JUPYTER_PATH"]
     if language != ENGLISH and action in (open_lab, bind_worksheets, make_slides):
@@ -128,9 +128,10 @@ def make_site(book: Book, edition: Edition, languages: list[str], only: str) -> 
     wanted = [edition for language in tags for edition in book.editions_in(language)]
     if alone:
         wanted = [book.edition(only or edition.framework, edition.language)]
-    frameworks = dict.fromkeys(edition.framework for edition in wanted)
-    if stale := [line for name in frameworks for line in stale_files(book, book.edition(name))]:
-        raise BookError("\n".join([*stale, "run `make notebooks`"]))
+    books = dict.fromkeys((e.framework for e in wanted), book) | {b.folder: b for b in book.alone}
+    if stale := [line for name, b in books.items() for line in stale_files(b, b.edition(name))]:
+        apart = [f"`make notebooks FRAMEWORK={one.folder}`" for one in book.alone]
+        raise BookError("\n".join([*stale, " or ".join(["run `make notebooks`", *apart])]))
     for edition in wanted:
         if edition.language != ENGLISH:
             bind_edition(book, edition)

@@ -14,6 +14,7 @@ from nbformat.sign import NotebookNotary
 
 from bookbinder.book import Book, BookError, Edition, as_text, read_notebook, write_whole
 from bookbinder.language.catalog import Language, language_of, worded
+from bookbinder.markdown import LINK
 from bookbinder.notebook import DECIDE, covered, with_own_pictures
 from bookbinder.pictures import bring_pictures
 
@@ -50,6 +51,9 @@ def bring_copies(book: Book, edition: Edition, folder: Path) -> None:
 def as_opened(notebook: NotebookNode, decide: str) -> NotebookNode:
     """Return a notebook with what JupyterLab adds: else it calls one that was opened changed."""
     notebook = covered(with_own_pictures(notebook), decide)
+    for cell in notebook.cells:  # no other folder of notebooks comes along
+        if cell.cell_type == "markdown":
+            cell.source = LINK.sub(lambda m: m[2] if m[3][:3] == "../" else m[0], cell.source)
     if "kernelspec" in notebook.metadata:
         notebook.metadata.kernelspec.display_name = get_kernel_dict()["display_name"]
         notebook.metadata.language_info = nbformat.from_dict(IPythonKernel.language_info)

@@ -10,21 +10,12 @@ from bookbinder.book import BookError, read_book
 from tests.conftest import assert_stored, write_files
 
 FIRST, SECOND, NEW = "00_first.ipynb", "01_second.ipynb", "00_first.new.ipynb"
-STORY = [  # version of the book's first chapter, what the reader did, to which files
-    ("v1", "came", ""),
-    ("v2", "opened and ran", FIRST),
-    ("v3", "edited", FIRST),
-    ("v3", "deleted", NEW),
-    ("v3", "edited", SECOND),
-    ("v4", "wrote", "notes.txt"),
-    ("v5", "edited", NEW),
-    ("v5", "lost", copies.RECORD),
-    ("v6", "renamed", FIRST),
-    ("v7", "broke", FIRST),
-    ("v7", "deleted", SECOND),
-    ("v8", "renamed", FIRST),
-    ("v8", "broke", copies.RECORD),
-]
+# Version of the book's first chapter, what the reader did, to which file.
+STORY = [("v1", "came", ""), ("v2", "opened and ran", FIRST), ("v3", "edited", FIRST)]
+STORY += [("v3", "deleted", NEW), ("v3", "edited", SECOND), ("v4", "wrote", "notes.txt")]
+STORY += [("v5", "edited", NEW), ("v5", "lost", copies.RECORD), ("v6", "renamed", FIRST)]
+STORY += [("v7", "broke", FIRST), ("v7", "deleted", SECOND), ("v8", "renamed", FIRST)]
+STORY += [("v8", "broke", copies.RECORD)]
 
 
 def notebook(text, count=None):
@@ -82,6 +73,12 @@ def test_nothing_of_a_readers_is_lost_and_the_rest_follows_the_book(tiny, monkey
         story += [f"The reader {did} {file}".strip() + f", the book has {version}:"]
         story += [*capsys.readouterr().out.splitlines(), *held(tiny / "mine")]
     assert_stored("\n".join(story), "copies.txt")
+
+
+def test_a_link_to_another_folder_of_notebooks_is_plain_text():
+    cell = nbformat.v4.new_markdown_cell("Of [one *a*](../x/a.ipynb#A) and [b](b.ipynb)")
+    copy = copies.as_opened(nbformat.v4.new_notebook(cells=[cell]), "")
+    assert copy.cells[0].source == "Of one *a* and [b](b.ipynb)"
 
 
 def test_copies_come_where_nothing_can_be_signed(tiny, monkeypatch, capsys):

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from functools import partial
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from babel.messages.mofile import read_mo
@@ -18,7 +19,7 @@ from bookbinder.notation import PAGE, read_notation
 from d2l_attention.frameworks import known, load
 from tests.conftest import ROOT, write_files
 from tests.pseudo import FILES, OUTPUT, SAMPLE, mistakes, with_outputs_of
-from tests.this_book import BOOK, Page, pages
+from tests.this_book import BOOK, GUESTS, Page, pages
 
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:%|(?:[eE][-+]?\d+)?(?![\d.]*\w))")
 VERSIONED = ["Python", "matplotlib", "Matplotlib", "CUDA", "JupyterLab", "Unicode"]
@@ -46,7 +47,7 @@ def problems(pages, folder) -> list[str]:
 def form_problems(page):
     """Check for parts of every chapter, one sentence per line, no raw markup, and equal folds."""
     roles = {x.role for x in page.lines if x.role != "time" or NUMBER.search(x.plain)}
-    for role in PARTS - roles if page.number is not None else ():
+    for role in PARTS - roles if page.name != PAGE else ():
         yield f"{page.chapter.where(0)}: the page lacks its part {role!r}"
     if page.number is not None and not page.text.startswith(title := f"# {page.number}. "):
         yield f"{page.chapter.where(0)}: a chapter begins with its title, '{title}...'"
@@ -91,7 +92,7 @@ def number_problems(page):
     given = numbers_in(page.code.replace("_", ""))
     outputs = [[*map(seen, cell.get("outputs", []))] for cell in page.executed.cells]
     shown = [numbers_in("\n".join(texts)) for texts in outputs]
-    for line in page.lines if page.number is not None else ():
+    for line in page.lines if page.name != PAGE else ():
         if line.in_references or line.citations or line.role == "time":
             continue  # others look at citations, and the binder counts the minutes
         read = " ".join(n.content for n in line.nodes if not n.children and n.type != "html_inline")
@@ -128,7 +129,7 @@ def link_problems(page, pages, folder):
                 continue
             if link.kind == "image" and not link.words.strip():
                 yield f"{line.where}: the picture {target} has no alt text"
-            goal = pages.get(path.removesuffix(".ipynb")) if path.endswith(".ipynb") else page
+            goal = pages.get(Path(path).stem) if path.endswith(".ipynb") else page
             if goal is None or (goal is page and path and not (folder / path).exists()):
                 yield f"{line.where}: {path} does not exist"
             elif anchor and anchor not in goal.anchors:
@@ -194,7 +195,7 @@ def letter_problems(edition):
 
 @pytest.mark.parametrize("edition", EDITIONS, ids=lambda edition: edition.framework)
 def test_numbers_links_citations_letters_and_terms_of_this_book_are_right(edition):
-    found = problems(pages(edition), BOOK.source)
+    found = problems(pages(edition) + GUESTS, BOOK.source)
     found += [*foreign_terms(edition), *letter_problems(edition)]
     assert not found, "\n".join(["", *found])
 

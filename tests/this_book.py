@@ -12,6 +12,7 @@ from bookbinder.notebook import read_bound
 from tests.conftest import ROOT
 
 BOOK = read_book(ROOT)
+OF = {edition: book for book in (BOOK, *BOOK.alone) for edition in book.editions}
 
 
 class Page:
@@ -30,4 +31,8 @@ class Page:
 
 @cache
 def pages(edition: Edition) -> list[Page]:
-    return [Page(c, read_bound(edition.notebook(c.name))) for c in chapters_of(BOOK, edition)]
+    chapters, notebook = chapters_of(OF[edition], edition), edition.notebook
+    return [Page(chapter, read_bound(notebook(chapter.name))) for chapter in chapters]
+
+
+GUESTS = [page for book in BOOK.alone for page in pages(book.editions[0])]
