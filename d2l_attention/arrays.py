@@ -5,6 +5,7 @@ from functools import wraps
 
 import numpy as np
 
+from d2l_attention.checks import kind
 from d2l_attention.frameworks import to_numpy
 
 
@@ -50,8 +51,8 @@ def as_array(value: object) -> np.ndarray:
 
 def dtype_of(value: object) -> str:
     """Return the name of a data type, without its framework: float32, bool, bfloat16."""
-    dtype = getattr(value, "dtype", None) or np.asarray(to_numpy(value)).dtype
-    return str(getattr(dtype, "name", dtype)).rpartition(".")[2]
+    value = value if getattr(value, "dtype", None) else np.asarray(to_numpy(value))
+    return kind(value).rpartition(".")[2]
 
 
 def kind_of(dtype: str) -> str:

@@ -25,7 +25,7 @@ def fit(have: tuple, want: tuple, ones: bool = False) -> bool:
 
 def kind(array: Shaped) -> str:
     """Return the name of a data type as its framework writes it."""
-    return str(getattr(array.dtype, "name", array.dtype))
+    return str(getattr(array.dtype, "name", getattr(array.dtype, "__name__", array.dtype)))
 
 
 def check_array(name: str, array: Any) -> None:
@@ -72,18 +72,18 @@ def check_pairs(x_train: Shaped, y_train: Shaped) -> None:
         raise ValueError(f"x_train and y_train must come in pairs, got {m} and {count}")
 
 
-def check_valid_lens(lens: Shaped, shape: tuple[int, ...]) -> None:
+def check_valid_lens(lens: Shaped, shape: tuple[int, ...], by_name: str = BY_NAME) -> None:
     """Raise unless lengths are integers (b,) or (b, n) for scores (b, ..., n, m), or without b."""
     b, n, have = tuple(shape[:-2][:1]), shape[-2], tuple(lens.shape)
     if "int" not in str(lens.dtype) and 0 not in have:  # [] becomes floating point
-        mask = BY_NAME if "bool" in str(lens.dtype) else ""
+        mask = by_name if "bool" in str(lens.dtype) else ""
         raise TypeError(f"valid_lens must hold integers, got {kind(lens)}{mask}")
     if not (fit(have, b) or fit(have, (*b, n))):
-        mask = BY_NAME if fit(have, (*b, shape[-1])) else ""
+        mask = by_name if fit(have, (*b, shape[-1])) else ""
         raise ValueError(f"valid_lens must have shape {b} or {(*b, n)}, got {have}{mask}")
 
 
-def check_lengths(lens: np.ndarray, shape: tuple[int, ...]) -> None:
+def check_lengths(lens: np.ndarray, shape: tuple[int, ...], by_name: str = BY_NAME) -> None:
     """Raise ValueError if known lengths of scores (b, ..., n, m) lie outside 0..m, or are a mask.
 
     Where n = m, a mask of 0 and 1 for each key, as tokenizers make it, has the shape of lengths for
@@ -96,7 +96,7 @@ def check_lengths(lens: np.ndarray, shape: tuple[int, ...]) -> None:
     if least < 0 or most > m:
         raise ValueError(f"valid_lens must lie in 0..{m}, got {least}..{most}")
     if per_query and most == 1 and lens.shape[-1] == m and (lens.sum(-1) > 1).any():
-        got = "a 0 or 1 for each key: a mask goes by name, as mask=, and is boolean"
+        got = f"a 0 or 1 for each key: {by_name[2:]}"
         raise ValueError(f"valid_lens must hold a length for each query, got {got}")
 
 
@@ -169,14 +169,14 @@ def check_features(name: str, vectors: Shaped, size: int) -> None:
 def check_projected(layer: Any, *arrays: Shaped) -> None:
     """Raise ValueError unless queries, keys and, where given, values fit W_q, W_k, W_v."""
     for name, vectors in zip(("queries", "keys", "values"), arrays, strict=False):
-        linear = getattr(layer, f"W_{name[0]}")
+        linear = getattr(layer, f"W_{name[0]}", None)
         kernel = getattr(linear, "kernel", None)  # of a layer without in_features
         size = getattr(linear, "in_features", getattr(kernel, "shape", (0,))[0])
         check_features(name, vectors, size)
 
 
 def check_inputs(layer: Any, queries: Shaped, keys: Shaped, values: Shaped) -> None:
-    """Raise unless (b, n, d_q), (b, m, d_k), (b, m, d_v) fit W_q, W_k, W_v of a layer."""
+    """Raise unless (b, n, d_q), (b, m, d_k), (b, m, d_v) fit W_q, W_k, W_v of a layer, if any."""
     check_sizes(queries, keys, values)
     if len(queries.shape) != 3:
         raise ValueError(f"queries must have 3 axes (b, n, d), got {tuple(queries.shape)}")

@@ -83,6 +83,7 @@ def check_installed(name: str) -> None:
         if (said := os.environ.setdefault(variable, value)) != value:
             needs = f"{variable}={value}, got {said!r}"
             raise ImportError(f"the edition in {framework.NAME} needs {needs}")
+    getattr(framework, "prepare", lambda: None)()  # what must be done before it is imported
 
 
 def current() -> str:
@@ -101,6 +102,8 @@ def to_numpy(value: object) -> object:
     """Return an array of any framework, also those in lists, as NumPy's; others as they are."""
     if isinstance(value, list | tuple):
         return [to_numpy(entry) for entry in value]
+    if hasattr(value, "asnumpy"):  # an array that hands out its elements one by one, slowly
+        return value.asnumpy()
     if hasattr(value, "detach"):  # a tensor with a gradient, or on a GPU, has to be asked
         value = value.detach().cpu()
         value = value.float() if "bfloat16" in str(value.dtype) else value
