@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from d2l_attention.frameworks import to_numpy
+
 KERNELS = {
     "gaussian": lambda r: math.exp(-r * r / 2),
     "boxcar": lambda r: 1.0 if abs(r) <= 1 else 0.0,
@@ -18,7 +20,7 @@ def masked_softmax(X, lens=None, mask=None) -> np.ndarray:
     """Return the weights for scores (b, ..., n, m), row by row; a mask says: may attend."""
     X, weights = np.asarray(X, np.float64), np.zeros(np.shape(X))
     keep = np.broadcast_to(True if mask is None else mask, X.shape)
-    lens = np.asarray(X.shape[-1] if lens is None else lens)
+    lens = np.asarray(X.shape[-1] if lens is None else to_numpy(lens))
     for index in np.ndindex(X.shape[:-1]):
         length = lens[(*index[:1], *index[-1:])[: lens.ndim]]  # one for all, (b,) or (b, n)
         valid = [j for j in range(length) if keep[index][j]]

@@ -83,7 +83,7 @@ def lengths(draw, b: int, n: int, m: int):  # none, or a list or array of any in
 
 @st.composite
 def masks(draw, shape: tuple[int, ...]):  # none, or one that broadcasts to the shape
-    if draw(st.booleans()):
+    if not adapter.MASKS_TAKEN or draw(st.booleans()):
         return None
     shape = tuple(1 if draw(st.booleans()) else size for size in shape)
     shape = shape[draw(st.integers(0, len(shape))) :]

@@ -119,6 +119,7 @@ def test_what_is_not_right_is_named(exercise, answer, mistake, says, capsys):
     assert not result.passed
     assert result.mistake == mistake
     assert says in f"{result.text()}$"
+    assert not any(of_library in result.message for of_library in ("Traceback", ": )"))
     assert ("were broadcast" in result.message) == (says == "broadcast")
     assert capsys.readouterr().out == f"{result.text()}\n"
 
