@@ -46,7 +46,8 @@ def built(tmp_path_factory):
     root = tmp_path_factory.mktemp("a book")
     write_files(root, dict(FILES))
     book = read_book(root)
-    bind(book, book.editions[0])
+    for one in (book, *book.alone):
+        bind(one, one.editions[0])
     build_site(book)
     build_site(book, "zh")
     return book
@@ -75,6 +76,8 @@ def shown(book) -> dict[str, list[str]]:
     found = {name: outline(pages[name]).splitlines() for name in sorted(pages)}
     for name in (name for name in pages if "/" in name):
         found[name] = [line for line in found[name] if HAN.search(line)]
+    for name in ("00_first.html", "apart.html", "pytorch-zh/00_first.html"):
+        found[f"menus of {name}"] = re.findall(r'.*(?:book-editions|<a href="\.+/).*', pages[name])
     for script in ("sections.js", "preview-texts.js"):
         text = (site / "_static" / script).read_text("utf-8").partition(" = ")[2]
         entries = json.loads(text.removesuffix(";\n")).items()
@@ -107,6 +110,7 @@ STOPS = {  # a mistake -> the message, and whether the book is bound with it
     ("first.ipynb#Ref", "first.ipynb#Def"): (r"^01_second\.ipynb.*00_first.*Deferences", True),
     ("Then *another*", "![x](no.svg)"): ("image file not readable: no.svg", True),
     ("By ", "From "): ("run `make notebooks`", False),
+    ("It stands", "It stood"): (r"jax/apart\.ipynb differs[^`]*run .* FRAMEWORK=jax`$", False),
 }
 
 
@@ -115,9 +119,10 @@ STOPS = {  # a mistake -> the message, and whether the book is bound with it
 def test_a_mistake_stops_the_build_with_its_place_and_leaves_the_site(built, tmp_path, mistake):
     shutil.copytree(built.root, tmp_path / "a", ignore=shutil.ignore_patterns("site-source"))
     book, (message, is_bound) = read_book(tmp_path / "a"), STOPS[mistake]
-    site, chapter = site_folder(book), book.source / "01_second.md"
+    site, chapters = site_folder(book), (book.source / "01_second.md", book.source / "jax/apart.md")
     before = {path: path.read_bytes() for path in site.rglob("*.html")}
-    chapter.write_text(chapter.read_text("utf-8").replace(*mistake), encoding="utf-8")
+    for chapter in chapters:
+        chapter.write_text(chapter.read_text("utf-8").replace(*mistake), encoding="utf-8")
     if is_bound:
         bind(book, book.editions[0])
     with pytest.raises(BookError, match=message):
@@ -153,6 +158,7 @@ def test_a_translated_site_has_all_that_the_english_one_has_and_nothing_plain(tm
         for what in SAME.split(", "):
             counts[what, name] = len(english.select(what)), len(page.select(what))
         assert page.html["lang"] == LANGUAGE
+        plain += [(name, link["href"]) for link in page.select("a[href^='../']")]  # it is alone
         for part in page.select(ENGLISH):
             part.clear()
         for text in page.body.stripped_strings:

@@ -31,12 +31,9 @@ FONT = re.compile(r"url\((fonts/[\w-]+\.woff2)\)")
 PX_PER_PT = 4 / 3
 WIDE = 600  # CSS pixels; a picture of this width is not shrunk on a phone, it is moved
 DRAWN = worded("The code that draws this is in the notebook.")  # in book.css
-FIXED = (  # attributes that the theme's templates say in English alone
-    worded("Main"),
-    worded("Page"),
-    worded("Toggle primary sidebar"),
-    worded("Toggle secondary sidebar"),
-)
+# Attributes that the theme's templates say in English alone.
+FIXED = worded("Main"), worded("Page")
+FIXED += worded("Toggle primary sidebar"), worded("Toggle secondary sidebar")
 
 
 def finish(folder: Path, equations: Typeset, said: Callable[[str], str]) -> None:

@@ -55,8 +55,8 @@ class Part:
     chapters: dict[str, str] = field(default_factory=dict)  # name -> title
 
 
-def home_page(book: Book, chapters: list[Chapter], pictures: dict[str, str], _: Say) -> str:
-    """Return the home page; `pictures` are those of the parts, by their file."""
+def home_page(book: Book, chapters: list[Chapter], pictures: dict, root: str, _: Say) -> str:
+    """Return the home page; `pictures` are those of the parts, by their file; `root` has guests."""
     part = Part(_("Chapters"))
     begins = {chapters[0].name: part}  # where no part begins with it
     for number, (title, first) in enumerate(book.parts, 1):
@@ -81,6 +81,7 @@ def home_page(book: Book, chapters: list[Chapter], pictures: dict[str, str], _: 
         explorer=explorer(chapters, _),
         writers=[chapter.name for chapter, _html in outputs(chapters, WRITER)],
         parts=list(begins.values()),
+        elsewhere=dict.fromkeys(book.guests, root) if root != "." else {},
     )
 
 

@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Container, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -14,7 +15,7 @@ from bookbinder.book import ENGLISH, LANGUAGES, Book, Edition, as_text, read_not
 from bookbinder.chapters import Chapter, fold_of, lines_of, shown_words, tags_of
 from bookbinder.colab import INSTALL
 from bookbinder.language.catalog import README, language_of, worded
-from bookbinder.markdown import CITATION, REFERENCE, TAG, TERM
+from bookbinder.markdown import CITATION, REFERENCE, TAG, TERM, slug
 from bookbinder.notebook import ANSI, with_own_pictures
 from bookbinder.pictures import FOLDER, diagram_text, pictures_shown
 from bookbinder.site import folder_of
@@ -27,23 +28,13 @@ CODE = (worded("Show the code"), worded("Hide the code"))
 IMPORTS = (worded("Show the imports"), worded("Hide the imports"))
 FOLDS = {"imports": IMPORTS, "drawing": CODE, "validation": CODE}  # texts on the fold, if open
 SAID = re.compile(r"""\b(?:say|_)\(["'](.+?)["']\)""")  # in scripts and templates
-WORDS = (  # of Sphinx and its theme, which their own catalogs lack
-    worded("Color mode"),
-    worded("Dark"),
-    worded("Index"),
-    worded("Light"),
-    worded("Link to this definition"),
-    worded("Link to this heading"),
-    worded("Please activate JavaScript to enable the search functionality."),
-    worded("Repository"),
-    worded("Search Page"),
-    worded("Search..."),
-    worded("Section Navigation"),
-    worded("Site navigation"),
-    worded("Skip to main content"),
-    worded("System Settings"),
-    worded("Version warning"),
-)
+# Words of Sphinx and its theme, which their own catalogs lack.
+WORDS = worded("Color mode"), worded("Dark"), worded("Index"), worded("Light")
+WORDS += worded("Link to this definition"), worded("Link to this heading")
+WORDS += (worded("Please activate JavaScript to enable the search functionality."),)
+WORDS += worded("Repository"), worded("Search Page"), worded("Search..."), worded("Version warning")
+WORDS += worded("Section Navigation"), worded("Site navigation"), worded("Skip to main content")
+WORDS += (worded("System Settings"),)
 # How the index names functions: without the one module there is.
 IN_INDEX = {"%s() (in module %s)": "%s()%.0s", "%s (class in %s)": "%s%.0s"}
 
@@ -52,22 +43,27 @@ def edition_sources(
     book: Book, edition: Edition, editions: Sequence[Edition]
 ) -> dict[str, str | bytes]:
     """Return file name -> content for one edition; `editions` are those of the site."""
+    if (first := book.editions[0]) not in editions:  # that one has them as guests
+        book = replace(book, alone=())
     _, chapters = language_of(book, edition.language), written_chapters(book, edition)
+    root = posixpath.relpath(".", folder_of(book, edition) or ".")
+    guests = [c for one in book.alone for c in written_chapters(one, one.editions[0])]
+    pages = chapters + guests * (edition == first)
     english = written_chapters(book, book.edition(edition.framework))
     pairs = list(zip(english, chapters, strict=True))
     cards = (PICTURE.format(number) for number, _part in enumerate(book.parts, 1))
     cards = [card for card in cards if (book.root / "notebooks" / card).exists()]
     cards = {card: diagram_text(book, Path(card).name, _) for card in cards}
     files = {
-        "index.md": home_page(book, chapters, cards, _),
+        "index.md": home_page(book, chapters + guests, cards, root, _),
         "functions.md": functions_page(edition, pairs, _),
         "references.md": references_page(chapters, _),
     }
-    for chapter in chapters:
-        files[f"{chapter.name}.ipynb"] = as_text(as_myst_nb(chapter, _))
-        path = edition.notebook(chapter.name)
-        files[f"downloads/notebooks/{edition.framework}/{path.name}"] = path.read_bytes()
-    for name in pictures_shown(chapter.notebook for chapter in chapters):
+    for chapter in pages:
+        path = (of := book.guests.get(chapter.name, edition)).notebook(chapter.name)
+        files[path.name] = as_text(as_myst_nb(chapter, _)).replace(f"](../{first.framework}/", "](")
+        files[f"downloads/notebooks/{of.framework}/{path.name}"] = path.read_bytes()
+    for name in pictures_shown(chapter.notebook for chapter in pages):
         files[f"{FOLDER}/{name}"] = diagram_text(book, name, _)
     lines = ((chapter.name, line) for chapter in chapters for line in lines_of(chapter))
     settings = sphinx_settings(book, edition, editions, _)
@@ -75,7 +71,7 @@ def edition_sources(
         "words": words_said_in("templates", _) | {word: _(word) for word in WORDS} | IN_INDEX,
         "equations": {n: name for name, line in lines for n in TAG.findall(line.text)},
         "terms": {english.name: terms_of(english, chapter) for english, chapter in pairs},
-        "roles": shown_words(chapters),
+        "roles": shown_words(pages),
     }
     conf = [f"{name} = {value!r}" for name, value in settings.items()]
     return files | cards | {"conf.py": "\n".join(["# Written by `make site`.", *conf, ""])}
@@ -154,6 +150,11 @@ def sphinx_settings(book: Book, edition: Edition, editions: Sequence[Edition], _
         }
         for e in editions
     ]
+    alone = [
+        {"name": one.editions[0].name, "framework": one.folder, "page": one.chapters[0]}
+        | {"sections": {chapter: slug(title) for chapter, title in one.sections}}
+        for one in book.alone
+    ]
     translated = edition.language != ENGLISH
     options["search_bar_text"] = _("Search...")
     if book.repository:
@@ -170,7 +171,8 @@ def sphinx_settings(book: Book, edition: Edition, editions: Sequence[Edition], _
         "html_static_path": list(looks.values()),
         "html_css_files": list(looks),
         "html_js_files": settings["html_js_files"] + [words_script(_)] * translated,
-        "html_context": {"default_mode": "auto", "chapters": book.chapters, "editions": menu},
+        "html_context": {"default_mode": "auto", "chapters": book.chapters, "editions": menu}
+        | {"alone": alone, "root": posixpath.relpath(".", here)},
     }
 
 

@@ -5,6 +5,8 @@ import re
 import pytest
 from conftest import BOOK, FURTHER, GATHER, SERVED, SITE, violations
 
+from bookbinder.markdown import slug
+
 CHAPTER, DECIDE = "12_scaled_dot_product_attention.html", "00_start_here.html"
 PREVIEWS = [("a.equation", "softmax", 1), ("a[href='#reference-1']", "Vaswani", 0)]
 HIDES = "e => e.inert + (e.open === false) + (getComputedStyle(e).filter !== 'none')"
@@ -92,11 +94,14 @@ def test_search_leads_to_what_answers_and_finds_a_letter_as_a_word(reading):
     assert {re.sub("[^a-zA-Z0-9]", "", word) for word in words} == {"d", "D"}
 
 
-def test_the_switch_keeps_chapter_and_heading(reading):
+def test_the_switch_keeps_chapter_and_heading_and_leads_to_what_stands_alone(reading):
     goal = f"{CHAPTER}#check-the-sizes"
     page = reading(goal)
-    first, *further = zip(BOOK.editions, ("", *FURTHER), strict=True)
-    for edition, folder in (*further, first):
+    places, (alone,) = (f"{folder}{goal}" for folder in ("", *FURTHER)), BOOK.alone
+    first, *further = zip(BOOK.editions, places, strict=True)
+    way = alone.editions[0], f"{alone.chapters[0]}.html#{slug(dict(alone.sections)[CHAPTER[:-5]])}"
+    back = BOOK.editions[1], f"{FURTHER[0]}{alone.sections[0][0]}.html"
+    for edition, place in (*further, first, way, back):
         box = page.get_by_role("link", name=edition.name, exact=True).bounding_box()
         page.mouse.click(box["x"] + 5, box["y"] + 5)  # a locator's click would scroll the page
-        page.wait_for_url(f"{SITE.as_uri()}/{folder}{goal}")
+        page.wait_for_url(f"{SITE.as_uri()}/{place}")

@@ -236,7 +236,7 @@ def test_the_home_page_has_a_trained_layer_all_chapters_and_where_the_reader_lef
         assert layer.locator(".out").inner_text() == f"Its output names: {noun}"
     links = page.locator(".cap a, .cards a, .cards + p a")
     paths = links.evaluate_all("all => all.map(a => a.pathname)")
-    assert paths == [f"/{name}.html" for name in (BOOK.chapters[0], *BOOK.chapters)]
+    assert paths == [f"/{name}.html" for name in (BOOK.chapters[0], *BOOK.chapters, *BOOK.guests)]
     assert not go_on.is_visible()
     page.goto(f"{SERVED}/10_masked_softmax.html")
     section = page.locator("article section section[id]").nth(2)

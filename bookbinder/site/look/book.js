@@ -24,7 +24,7 @@ const reading = () => {
 addEventListener("DOMContentLoaded", () => {
   const number = /^#heading:(\d+)$/.exec(location.hash)?.[1];
   if (number) location.replace(`#${encodeURIComponent(headings()[number]?.parentElement.id ?? "")}`);
-  for (const link of all(":is(.book-editions, .book-languages) a"))
+  for (const link of all(":is(.book-editions:not(.of-guest), .book-languages) a:not([href*='#'])"))
     link.addEventListener("click", () => {
       const at = reading();
       if (at) link.hash = link.closest(".book-languages") ? `heading:${at.number}` : encodeURIComponent(at.name);
