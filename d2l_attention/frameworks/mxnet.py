@@ -1,7 +1,4 @@
-"""MXNet, as the book must know it: `frameworks/__init__.py` says what each name is.
-
-What only overlays and bounds of arrays need is missing: its one chapter has none.
-"""
+"""MXNet, as the book must know it; what only overlays and bounds of arrays need is missing."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +15,8 @@ PACKAGES = ("mxnet",)
 VARIABLES = {"MXNET_SAFE_ACCUMULATION": "1"}  # a softmax of float16 adds up in float32
 KEEP_AXIS = "keepdims"
 CPU_SETTINGS = cpu_settings({"DNNL_MAX_CPU_ISA": "AVX2"}, {"DNNL_MAX_CPU_ISA": "SSE41"})
+for setting in CPU_SETTINGS.values():  # of the old NumPy features have other names
+    setting.pop("NPY_DISABLE_CPU_FEATURES", None)
 CODE = r"\bmx\.|\bnpx\.|\bgluon\b|(?<!\")\bmxnet\b"
 
 
