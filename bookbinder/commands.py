@@ -117,7 +117,7 @@ def grade(book: Book, edition: Edition, folder: str, chapter: str, exercises: Pa
     """Grade a folder of worksheets; `make` calls it without a name, too."""
     if not folder:
         raise BookError("which folder? for example: make grade SUBMISSIONS=../submitted")
-    name = chapter and chapter_named(chapter, book.chapters)
+    name = chapter_named(chapter, book.chapters) if chapter else book.folder and book.chapters[0]
     grade_folder(book, edition, Path(folder), name, exercises)
 
 

@@ -86,7 +86,7 @@ def main() -> None:
     from traitlets.config import Config
 
     from d2l_attention import practice
-    from d2l_attention.frameworks import load
+    from d2l_attention.frameworks import check_installed, load
     from d2l_attention.practice import checking
 
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
@@ -100,6 +100,7 @@ def main() -> None:
     shell.run_code = run_code
     done = SimpleNamespace(passed=True, status="passed", mistake=None)
     practice.check = checking.check = lambda *_, **__: done  # which would ask for solutions
+    check_installed(os.environ["D2L_FRAMEWORK"])
     framework = SimpleNamespace(**vars(load(os.environ["D2L_FRAMEWORK"])))  # before it is patched
     framework.make_array(np.zeros(1))  # its import takes no answer's time
     sys.path.insert(0, "")  # as in Jupyter: what %%writefile writes can be imported

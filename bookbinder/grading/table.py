@@ -99,7 +99,7 @@ def grade_folder(
     questions = exam_questions(exam) if exam else questions_in(sheet, name)
     task = Task(name, questions, sheet, folder / f"grades-{name}.csv")
     for submission in submissions:
-        choose_notebook(submission, "" if exam else str(number_of(name)))
+        choose_notebook(submission, "" if exam or number_of(name) is None else str(number_of(name)))
     read_table(task)  # what is wrong with it is said before anything is graded
     if os.geteuid() == 0:
         print("warning: as root, nothing bounds a student's processes", file=sys.stderr)
