@@ -30,9 +30,8 @@ class Page:
 
 
 @cache
-def pages(edition: Edition) -> list[Page]:
-    chapters, notebook = chapters_of(OF[edition], edition), edition.notebook
-    return [Page(chapter, read_bound(notebook(chapter.name))) for chapter in chapters]
+def pages(of: Edition) -> list[Page]:
+    return [Page(c, read_bound(of.notebook(c.name))) for c in chapters_of(OF[of], of)]
 
 
 GUESTS = [page for book in BOOK.alone for page in pages(book.editions[0])]

@@ -39,9 +39,10 @@ def test_the_softmax_of_float16_adds_in_float32_and_layers_refuse_what_mxnet_can
     close(weights.asnumpy()[..., :4096] * 4096, np.ones((1, 1, 4096)), 0)
     message = "queries must be float32 or float64, as MXNet multiplies no others, got float16"
     refuses(ATTENTIONS["dot"].make(), TypeError, message, *arrays_of(dtype="float16"))
+    refuses(ours.masked_softmax, TypeError, "mxnet.np, got numpy.ndarray", np.ones((2, 3)))
+    assert np.isnan(ours.masked_softmax(array([[1.0, np.nan]])).asnumpy()).all()
 
 
 def test_errors_that_come_when_an_answer_is_read_are_shown():
     late = check("12.3", lambda padding, hidden: ~padding[:, None, None] & ~hidden)
     assert late.message.endswith("Error: Operator _npi_bitwise_and does not support boolean type")
-    assert check("12.3", lambda padding, hidden: ~padding[:, None, None] * ~hidden).passed
