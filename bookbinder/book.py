@@ -148,12 +148,12 @@ def read_book(root: Path, framework: str = "") -> Book:
 
 def alone_book(book: Book, framework: str, entry: dict) -> Book:
     """Return the book that a framework has by itself, in English: [alone.<framework>]."""
-    for key in (*entry, "chapters"):
-        one_of(
-            entry.keys() & ALONE, key, f"{FILE}: [alone.{framework}]: unknown or missing {key!r}"
-        )
-    chapters, sections = tuple(entry["chapters"]), tuple(entry.get("sections", {}).items())
-    edition = read_editions(book.root, {framework: {}})
+    sections, where = entry.get("sections", {}), f"{FILE}: [alone.{framework}]"
+    for names, wanted in ((ALONE & {*entry}, (*entry, "chapters")), (book.chapters, sections)):
+        for name in wanted:
+            one_of(names, name, f"{where}: unknown or missing {name!r}")
+    edition, chapters = read_editions(book.root, {framework: {}}), tuple(entry["chapters"])
+    sections = tuple(sections.items())
     book = replace(book, folder=framework, editions=edition, chapters=chapters, sections=sections)
     return replace(book, languages=(ENGLISH,), appendices=(), parts=())
 

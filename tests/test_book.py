@@ -65,10 +65,7 @@ def test_modules_stay_small():
 def test_no_chapter_calls_what_only_a_later_one_derives(edition):
     blocks = [(page.name, block) for page in pages(edition) for block in saved_in(page.chapter)]
     derived = {name: at for at, block in reversed(blocks) for name in (*block.names, *block.public)}
-    order = [
-        "notation",
-        *OF[edition].chapters,
-    ]  # its helpers show, choose a device and check, all over
+    order = ["notation", *OF[edition].chapters]  # its helpers show and check, all over
     named = rf"\bd2l\.(\w+)|\.{edition.module.stem} import (\([^)]*\)|.*)"
     for page in pages(edition):
         for name in re.findall(r"\w+", str(re.findall(named, page.code))):

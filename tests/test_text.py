@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from functools import partial
 from io import BytesIO
-from pathlib import Path
 
 import pytest
 from babel.messages.mofile import read_mo
@@ -129,7 +128,8 @@ def link_problems(page, pages, folder):
                 continue
             if link.kind == "image" and not link.words.strip():
                 yield f"{line.where}: the picture {target} has no alt text"
-            goal = pages.get(Path(path).stem) if path.endswith(".ipynb") else page
+            path = path.removeprefix(f"../{FIRST.framework}/")  # from another folder of notebooks
+            goal = pages.get(path.removesuffix(".ipynb")) if path.endswith(".ipynb") else page
             if goal is None or (goal is page and path and not (folder / path).exists()):
                 yield f"{line.where}: {path} does not exist"
             elif anchor and anchor not in goal.anchors:
@@ -195,6 +195,8 @@ def letter_problems(edition):
 
 @pytest.mark.parametrize("edition", EDITIONS, ids=lambda edition: edition.framework)
 def test_numbers_links_citations_letters_and_terms_of_this_book_are_right(edition):
+    titles = {line.title for page in GUESTS for line in page.lines}
+    assert {title for one in BOOK.alone for _, title in one.sections} <= titles
     found = problems(pages(edition) + GUESTS, BOOK.source)
     found += [*foreign_terms(edition), *letter_problems(edition)]
     assert not found, "\n".join(["", *found])

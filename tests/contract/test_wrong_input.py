@@ -65,7 +65,7 @@ def test_lengths_and_masks(name):
 
 def test_a_mask_of_integers_is_no_lengths_where_they_can_be_told_apart():
     call = partial(ours.masked_softmax, array(normal(3, 3, 3)))
-    message = "valid_lens must hold a length for each query, got a 0 or 1 for each key"
+    message = f"must hold a length for each query, got a 0 or 1 for each key: {BY_NAME[2:]}"
     refuses(call, ValueError, message, array([[0, 1, 1], [0, 0, 1], [0, 0, 0]]))
     for lens in ([[1, 2, 3]] * 3, [[0, 1, 2], [1, 1, 1], [0, 0, 1]], np.eye(3, dtype=int), [1] * 3):
         call(array(np.array(lens)))

@@ -38,7 +38,8 @@ def test_the_softmax_of_float16_adds_in_float32_and_layers_refuse_what_mxnet_can
     assert weights.dtype == np.float16
     close(weights.asnumpy()[..., :4096] * 4096, np.ones((1, 1, 4096)), 0)
     message = "queries must be float32 or float64, as MXNet multiplies no others, got float16"
-    refuses(ATTENTIONS["dot"].make(), TypeError, message, *arrays_of(dtype="float16"))
+    refuses(layer := ATTENTIONS["dot"].make(), TypeError, message, *arrays_of(dtype="float16"))
+    refuses(layer, TypeError, "one type, got", *arrays_of()[:2], arrays_of(dtype="float64")[2])
     refuses(ours.masked_softmax, TypeError, "mxnet.np, got numpy.ndarray", np.ones((2, 3)))
     assert np.isnan(ours.masked_softmax(array([[1.0, np.nan]])).asnumpy()).all()
 
