@@ -146,8 +146,7 @@ def width(text: str) -> int:
 
 def is_prose(text: str) -> bool:
     """Say whether a text has words, in a formula, too, and not code and addresses alone."""
-    words = [node.content for node in inline(text) if node.type == "text"]
-    words += WORDS_IN_FORMULA.findall(text)
+    words = [x.content for x in inline(text) if x.type == "text"] + WORDS_IN_FORMULA.findall(text)
     return bool(WORD.search(NOT_WORDS.sub(" ", " ".join(words))))
 
 

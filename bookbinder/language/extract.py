@@ -14,13 +14,13 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import write_po
 
-from bookbinder.book import FILE, PACKAGE, Book, BookError, read_notebook, write_whole
+from bookbinder.book import FILE, PACKAGE, Book, BookError, write_whole
 from bookbinder.chapters import Chapter
-from bookbinder.code import code_cells
 from bookbinder.compose import WRITTEN, chapters_of
 from bookbinder.language import catalog as po
 from bookbinder.language.say import said_on_screen, translated
 from bookbinder.notation import PAGE, read_notation
+from bookbinder.notebook import read_bound
 from bookbinder.pictures import figure_messages
 from d2l_attention.practice import words
 from d2l_attention.practice.exercises import exercises_in
@@ -109,8 +109,8 @@ def screen_words(book: Book) -> dict[str, str]:
     found: dict[str, str] = {}
     folders = (edition.notebooks for edition in book.editions)
     for path in (path for folder in folders for path in sorted(folder.glob("*.ipynb"))):
-        for cell in code_cells(read_notebook(path)):
-            for output in cell.outputs:
+        for cell in read_bound(path).cells:  # those of folded solutions, too
+            for output in cell.get("outputs", ()):
                 said_on_screen(output, lambda text: found.setdefault(text, text))
     return found
 

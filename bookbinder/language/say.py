@@ -26,12 +26,12 @@ WORDS_OF_LIST = re.compile(r"\w[^,=]*\w")  # "letters = 3, mask = causal", "q, k
 ROOM = 76  # letters of a string in code
 READ_BY_MODELS = {"bread", "guest", "melon"}  # in chapters 2 and 5; elsewhere foods, a person
 VALUE = re.compile(
-    r"(?:tensor|Array)\(.*|[\[({](?:[^a-zA-Z]|nan|inf)*(?:[\])}]|$)|'[^']*'|\b(?:True|False|nan|inf|None)\b"
+    r"(?:tensor|Array)\([^)]*\)?|[\[({](?:[^a-zA-Z]|nan|inf|True|False)*(?:[\])}]|$)|'[^']*'|\b(?:True|False|nan|inf|None|\w+Error|[Ww]_\w)\b(?![./])"
     r"|(?<![\w.])[-+−]?\d(?:[\d.,/]*\d)?(?:e[-+]?\d+)?(?![a-zA-Z])"
 )
 FIELD = re.compile(r"\{(\d+)\}")
 NO_MESSAGE = re.compile(
-    r"(?!.*[A-Za-z]{3})|.*([][_<>|\\$`{]|=(?! [:,]|\s*$)|\w[.(](?!s\))\w|[a-z][AC-Z]|\w{19}|.{60})"
+    r"(?!.*[A-Za-z]{3})|.*([][_<>|\\$`{]|=(?! [:, ]|\s*$)|\w[.(](?!s\))\w|[a-z][AC-Z]|\w{19}|.{60})"
 )
 COLUMN = re.compile(  # words up to a gap, the end, or the values that end a column
     r"(\S+(?: \S+)*?)( {2,}| (?=[-+\d.,%()\[\] ]*(?:  |$)|\[*(?:nan|inf|tensor|Array)\b)|(?= ?$) ?)"
@@ -43,9 +43,9 @@ LABEL = re.compile(  # in a picture of matplotlib: a comment, and its letters as
 )
 PART = re.compile(r'<g id="(legend|axes|[xy]tick)_|</g>\s*<g id="(patch)_')
 SHOWN = re.compile(  # by an explorer
-    r'(<t(?:[hd]|ext)\b[^>]*>|%3Ctext\b[^<>"]*?%3E|</svg>(?=[^<]+</li>)| data-name=")([^<>%"]+)()'
+    r'(<(?:t[hd]|text|caption)\b[^>]*>|%3Ctext\b[^<>"]*?%3E|</svg>(?=[^<]+</li>)|\sdata-name=")([^<>%"]+)()'
 )
-SLIDERS, QUOTED = re.compile(r' data-sliders="[^"]*'), re.compile(r"(&quot;)(.*?)(&quot;)")
+SLIDERS, QUOTED = map(re.compile, (r' data-(?:sliders|frames)="[^"]*', r"(&quot;)(.*?)(&quot;)"))
 
 Say = Callable[[str], str]
 
@@ -221,7 +221,8 @@ def label(found: re.Match, say: Say) -> str:
     part = "".join([*PART.findall(found.string, 0, found.start()), ("axes", "")][-2])
     long = float(found[4] or 0) + 60  # with the last letter, in hundredths of an em
     places = {"legend": (0, "start"), "xtick" if "rotate" in found[3] else "ytick": (long, "end")}
-    at, anchor = places.get(part, (long / 2, "middle"))
+    in_list = found.string.count(re.search(r"translate\S+ |$", found[3])[0] or "none") > 2
+    at, anchor = places.get(part, (0, "start") if in_list else (long / 2, "middle"))
     style = f"font:100px 'DejaVu Sans',sans-serif;text-anchor:{anchor}"
     text = f'<text transform="scale(1 -1)" x="{at:.0f}" style="{style}">{escape(new)}</text>'
     return f"{found[1]}{found[2]}{found[3]}{text}"
